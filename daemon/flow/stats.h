@@ -1,0 +1,61 @@
+#pragma once
+// Plain numbers of the store, kept by the conductor; observe publishes them. Counters only rise; gauges are
+// now.
+
+#include <cstdint>
+
+namespace kvtier {
+
+struct StoreStats {
+  // gauges
+  std::uint64_t host_bytes = 0;      ///< payload memory of the host tier, all slabs
+  std::uint64_t metadata_bytes = 0;  ///< directories, slot tables, block table, index: resident
+  std::uint64_t channel_bytes = 0;   ///< rings, arenas and pin tables of all clients: resident
+  std::uint64_t blocks_ready = 0;
+  std::uint64_t blocks_writing = 0;
+  std::uint64_t blocks_draining = 0;  ///< unpublished, still leased
+  std::uint64_t slots_free = 0;
+  std::uint64_t slots_quarantined = 0;
+  std::uint64_t slabs_total = 0;
+  std::uint64_t slabs_assigned = 0;
+  std::uint64_t sessions = 0;
+  std::uint64_t zombies = 0;
+  std::uint64_t blocks_pinned = 0;  ///< by kPin, not leases
+  std::uint64_t waits_open = 0;
+  std::uint64_t reserves_deferred = 0;
+  // counters
+  std::uint64_t reserve_new = 0;
+  std::uint64_t reserve_exists = 0;
+  std::uint64_t reserve_pending = 0;
+  std::uint64_t no_space_full = 0;
+  std::uint64_t no_space_pinned = 0;
+  std::uint64_t no_space_quota = 0;
+  std::uint64_t no_space_writer_busy = 0;
+  std::uint64_t no_space_other = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t commits_refused = 0;
+  std::uint64_t aborts = 0;
+  std::uint64_t aborts_by_exit = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t evictions_invalidated = 0;
+  std::uint64_t evictions_requested = 0;  ///< kvctl evict, flush
+  std::uint64_t evict_put_back = 0;       ///< a lease was found: the block stayed
+  std::uint64_t evict_scanned = 0;
+  std::uint64_t access_records = 0;
+  std::uint64_t access_records_lost = 0;
+  std::uint64_t access_records_invalid = 0;
+  std::uint64_t hits_host = 0;  ///< blocks acquired, by the access log
+  std::uint64_t slab_lends = 0;
+  std::uint64_t slab_revokes = 0;
+  std::uint64_t slab_reshapes = 0;
+  std::uint64_t slab_retirements = 0;
+  std::uint64_t protocol_errors = 0;
+  std::uint64_t sessions_opened = 0;
+  std::uint64_t sessions_resumed = 0;
+  std::uint64_t blocks_adopted = 0;
+  std::uint64_t adoption_dropped = 0;
+  std::uint64_t checksums = 0;
+  std::uint64_t checksum_failures = 0;
+};
+
+}  // namespace kvtier

@@ -1,0 +1,148 @@
+#pragma once
+// The store: every verb of the daemon, without sockets and without threads. The conductor calls it with
+// copies of what clients sent and delivers what it puts into the outbox; the simulation does the same under
+// simulated time. Thread: one (the conductor). Nothing here blocks; `do_work` is bounded.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/memory/fd_store.h"
+#include "daemon/model/ids.h"
+#include "libkvclient/base/clock.h"
+#include "libkvclient/base/result.h"
+#include "libkvclient/wire/channel.h"
+#include "libkvclient/wire/control.h"
+
+namespace kvtier {
+
+struct StoreOptions {
+  std::uint64_t host_bytes = 0;
+  std::uint64_t slab_bytes = 0;  ///< 0: chosen from host_bytes
+  bool use_huge_pages = false;
+  std::uint32_t low_water_blocks = 64;
+  std::uint32_t blocks_max = 0;  ///< 0: what the host tier can hold in slots of one page
+  std::uint32_t sessions_max = 256;
+  std::uint32_t namespaces_max = 64;
+  std::uint32_t spaces_max = 1024;           ///< per namespace
+  std::uint32_t pinned_percent_client = 50;  ///< of the tier; beyond: health degraded, holder named
+  std::uint32_t pinned_percent_namespace = 80;
+};
+
+/// Who connects. The caller (session) has checked the peer's right to the namespace.
+struct SessionRequest {
+  std::string namespace_name;
+  std::uint64_t namespace_bytes_max = 0;  ///< 0: no limit of its own
+  std::string client_name;
+  std::string client_version;
+  std::uint32_t pid = 0;  ///< in the daemon's view
+  std::uint32_t uid = 0;
+  bool is_read_only = false;
+};
+
+/// What a session needs to be told. Descriptors belong to the store.
+struct SessionGrant {
+  SessionIndex session = SessionIndex::kNone;
+  std::uint64_t session_id = 0;  ///< unique over the instance's life, restarts included
+  std::uint64_t secret[2] = {0, 0};
+  NamespaceId namespace_id = NamespaceId::kNone;
+  int channel_fd = -1;
+  std::uint64_t channel_bytes = 0;
+  int directory_fd = -1;  ///< read-only
+  std::uint64_t directory_bytes = 0;
+  std::byte* channel = nullptr;  ///< the daemon's mapping: the session layer runs the rings in it
+};
+
+struct SpaceGrant {
+  SpaceId space = SpaceId::kNone;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t slot_bytes = 0;
+  Digest digest{};
+};
+
+/// A slab as a client must be told of it.
+struct SlabGrant {
+  int data_fd = -1;   ///< read-only descriptor for read-only sessions
+  int table_fd = -1;  ///< read-only
+  SlabAdd message{};  ///< header not filled in
+};
+
+/// One thing for the session layer to deliver. In order per session.
+struct OutEvent {
+  enum class Kind : std::uint8_t {
+    kCompletion,
+    kSlabAdd,
+    kSlabRevoke,
+    kSlabRemove,
+    kDirectoryMoved,
+    kEndSession
+  };
+  Kind kind = Kind::kCompletion;
+  SessionIndex session = SessionIndex::kNone;
+  Completion completion{};            // kCompletion
+  SlabIndex slab = SlabIndex::kNone;  // kSlab*
+  std::uint32_t epoch = 0;            // kSlabRevoke, kSlabRemove, kDirectoryMoved
+  std::string reason;                 // kEndSession: the client broke the protocol, or was kicked
+};
+
+struct StoreStats;  // stats.h
+class StoreAdmin;   // admin.h: what kvctl asks
+
+class Store {
+ public:
+  /// Takes the memory (pages reserved). kNoSpace with needed, available and the knob when it does not fit.
+  /// Adopts what `fds` holds from an earlier instance, all or nothing.
+  static Result<std::unique_ptr<Store>> create(const StoreOptions& options, const Clock& clock, FdStore& fds);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // Sessions
+  Result<SessionGrant> session_open(const SessionRequest& request);
+  /// After the daemon's restart: the channel of an adopted session, proved by its secret. kStale: open a new
+  /// one.
+  Result<SessionGrant> session_resume(std::uint64_t session_id, const std::uint64_t (&secret)[2],
+                                      const SessionRequest& request);
+  /// The pidfd that was adopted with a session, for the liveness watch of sessions that have not come back;
+  /// -1: none.
+  [[nodiscard]] std::vector<std::pair<SessionIndex, int>> adopted_sessions() const;
+  /// Stores the pidfd beside the channel, so that the next instance can watch it.
+  void session_keep_pidfd(SessionIndex session, int pidfd);
+  /// The socket closed. Pins, reservations and slabs stay: the process may still use them (zombie).
+  void session_hang_up(SessionIndex session);
+  /// The process is gone (pidfd): everything it held comes back.
+  void session_exited(SessionIndex session);
+
+  // Control messages
+  Result<SpaceGrant> space_register(SessionIndex session, std::span<const std::byte> spec);
+  [[nodiscard]] std::vector<SlabIndex> slabs_of(SessionIndex session) const;
+  Result<SlabGrant> slab_grant(SessionIndex session, SlabIndex slab);
+  void slab_acknowledged(SessionIndex session, const SlabAck& ack);
+  void directory_acknowledged(SessionIndex session, std::uint64_t epoch);
+
+  // Commands: `submission` is the daemon's own copy. Breaking the protocol ends that session (kEndSession).
+  void submit(SessionIndex session, const Submission& submission);
+
+  /// Timers, deferred reservations, background eviction, invalidations: a bounded piece. Returns work done.
+  std::size_t do_work();
+  /// When do_work has something to do without further input; kNever: not before the next call.
+  [[nodiscard]] TimeNs next_deadline() const;
+  /// Moves the queued events out; call after every submit and do_work.
+  std::vector<OutEvent>& outbox() { return outbox_; }
+
+  [[nodiscard]] const StoreStats& stats() const;
+  StoreAdmin& admin();
+
+  struct State;  // state.h
+  State& state() { return *state_; }
+
+ private:
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+  std::vector<OutEvent> outbox_;
+};
+
+}  // namespace kvtier

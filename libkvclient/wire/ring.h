@@ -5,6 +5,11 @@
 // Memory orders: a producer stores its cursor with release after the record, a consumer loads it with acquire
 // before it reads the record; the consumer stores its cursor with release after its last read of the record,
 // so that the producer, which loads it with acquire, may overwrite.
+//
+// Sleeping: a sleeper announces itself (daemon_sleeps, client_waiters; seq_cst) and then looks at the tail; a
+// producer publishes the tail and then looks for sleepers. Each stores one word and loads the other, so release
+// and acquire would let both loads miss both stores (x86 reorders exactly this). The tail's store and
+// is_empty()'s load are therefore seq_cst: at least one side sees the other, and no wake-up is lost.
 
 #include <atomic>
 #include <cstdint>
@@ -30,7 +35,7 @@ class RingProducer {
     if (used > kEntries) return RingResult::kBroken;
     if (used == kEntries) return RingResult::kFull;
     std::memcpy(records_ + std::size_t{next_ & (kEntries - 1)} * sizeof(Record), &record, sizeof record);
-    tail_->store(++next_, std::memory_order_release);
+    tail_->store(++next_, std::memory_order_seq_cst);  // release for the record; seq_cst for sleepers
     return RingResult::kDone;
   }
   [[nodiscard]] std::uint32_t position() const { return next_; }
@@ -58,7 +63,7 @@ class RingConsumer {
     head_->store(++next_, std::memory_order_release);
     return RingResult::kDone;
   }
-  [[nodiscard]] bool is_empty() const { return tail_->load(std::memory_order_acquire) == next_; }
+  [[nodiscard]] bool is_empty() const { return tail_->load(std::memory_order_seq_cst) == next_; }
   [[nodiscard]] std::uint32_t position() const { return next_; }
 
  private:

@@ -34,8 +34,9 @@ void take_fds(msghdr& message, std::vector<UniqueFd>& fds) {
   }
 }
 
-Status check_received(const Message& message, int flags) {
-  if ((flags & MSG_CTRUNC) != 0) return {Code::kInvalid, "a message carries more descriptors than allowed"};
+Status check_received(const Message& message, int flags, TakeFds policy) {
+  if (policy == TakeFds::kTake && (flags & MSG_CTRUNC) != 0)
+    return {Code::kInvalid, "a message carries more descriptors than allowed"};
   if ((flags & MSG_TRUNC) != 0) {
     return {Code::kInvalid, "a message is longer than " + std::to_string(kMessageBytesMax) + " bytes"};
   }
@@ -96,7 +97,7 @@ Status send_refused(int socket, std::uint32_t sequence, const Status& why) {
   return send_message(socket, bytes, {});
 }
 
-Result<Message> receive_message(int socket) {
+Result<Message> receive_message(int socket, TakeFds policy) {
   Message result;
   result.bytes.resize(kMessageBytesMax);
   iovec vector{result.bytes.data(), result.bytes.size()};
@@ -104,8 +105,10 @@ Result<Message> receive_message(int socket) {
   msghdr message{};
   message.msg_iov = &vector;
   message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  if (policy == TakeFds::kTake) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
   ssize_t received = -1;
   do {
     received = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -118,7 +121,7 @@ Result<Message> receive_message(int socket) {
   take_fds(message, result.fds);
   if (received == 0) return Status(Code::kUnavailable, "the peer hung up");
   result.bytes.resize(static_cast<std::size_t>(received));
-  const Status status = check_received(result, message.msg_flags);
+  const Status status = check_received(result, message.msg_flags, policy);
   if (!status.is_ok()) return status;
   return result;
 }

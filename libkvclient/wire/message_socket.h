@@ -47,9 +47,13 @@ Status send_message(int socket, const T& message, std::span<const int> fds = {})
 /// Sends a refusal with its text, cut to what fits one message.
 Status send_refused(int socket, std::uint32_t sequence, const Status& why);
 
+/// kDrop: the kernel discards descriptors before they are ours. Closing a stranger's descriptor can block (a FUSE
+/// file asks its server), so who expects none takes none.
+enum class TakeFds : std::uint8_t { kTake, kDrop };
+
 /// Receives one message without blocking. kBusy: nothing there; kUnavailable: hang-up; kInvalid: not a
 /// message of ours (short, wrong magic, wrong length, too many descriptors), in which case its descriptors
 /// are closed.
-Result<Message> receive_message(int socket);
+Result<Message> receive_message(int socket, TakeFds take_fds = TakeFds::kTake);
 
 }  // namespace kvtier

@@ -100,7 +100,7 @@ struct TreeNode {
   std::uint64_t age_ms = 0;  ///< of the first block
 };
 
-struct EvictOutcome {
+struct EvictReport {
   std::uint64_t evicted = 0;
   std::uint64_t kept_leased = 0;
   std::uint64_t kept_pinned = 0;
@@ -129,8 +129,8 @@ class StoreAdmin {
                               std::uint32_t limit) = 0;
   /// Evicts blocks that match, leaf first, leased and pinned ones excepted. A step of at most `limit`
   /// records.
-  virtual EvictOutcome evict(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) = 0;
-  virtual EvictOutcome evict_key(std::string_view prefix_hex) = 0;
+  virtual EvictReport evict(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) = 0;
+  virtual EvictReport evict_key(std::string_view prefix_hex) = 0;
   /// Ends a session by force; its memory comes back when its process exits. kNotFound: no such session or
   /// pid.
   virtual Status kick(std::uint64_t session_id_or_pid) = 0;

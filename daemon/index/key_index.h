@@ -1,0 +1,42 @@
+#pragma once
+// The daemon's key index: (namespace, space, key) -> block. Adapter of libcuckoo, whose exceptions end here.
+//
+// Entries hold a 128-bit fingerprint instead of the 32-byte key: mixed with a seed drawn at start, so that
+// neither regular keys nor a client that picks its keys can crowd a bucket. The block record decides whether
+// a fingerprint's match is the key; a true collision of two keys makes the second one uncacheable, never
+// wrong. Threads: the conductor writes; disk agents and admin may read beside it.
+
+#include <cstdint>
+#include <memory>
+
+#include "daemon/model/ids.h"
+#include "libkvclient/base/result.h"
+#include "libkvclient/wire/types.h"
+
+namespace kvtier {
+
+class KeyIndex {
+ public:
+  explicit KeyIndex(std::uint64_t seed);
+  ~KeyIndex();
+  KeyIndex(const KeyIndex&) = delete;
+  KeyIndex& operator=(const KeyIndex&) = delete;
+
+  /// Makes room for `count` entries in all. Not on the request path: it may rehash. kNoSpace: no memory.
+  Status reserve(std::uint64_t count);
+
+  [[nodiscard]] BlockId find(NamespaceId tenant, SpaceId space, const Key& key) const;
+  /// kExists when the fingerprint is taken; kNoSpace when memory is short.
+  Code insert(NamespaceId tenant, SpaceId space, const Key& key, BlockId block);
+  bool erase(NamespaceId tenant, SpaceId space, const Key& key);
+
+  [[nodiscard]] std::uint64_t size() const;
+  [[nodiscard]] std::uint64_t bytes_resident() const;
+
+ private:
+  struct Table;
+  std::unique_ptr<Table> table_;
+  std::uint64_t seed_;
+};
+
+}  // namespace kvtier

@@ -1,0 +1,71 @@
+#pragma once
+// What the daemon knows of one block. 96 bytes in the block table's memfd, so that it survives the daemon.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "daemon/model/ids.h"
+#include "libkvclient/wire/types.h"
+
+namespace kvtier {
+
+enum class BlockState : std::uint8_t {
+  kFree = 0,         ///< the record is on the free list
+  kWriting = 1,      ///< reserved; its writer fills the slot
+  kReady = 2,        ///< published
+  kEvicting = 3,     ///< ready, its slot word says evicting while pins are read
+  kDraining = 4,     ///< unpublished, leases keep the slot
+  kQuarantined = 5,  ///< unpublished, its writer may still write: until that process exits
+};
+inline constexpr std::size_t kBlockStateCount = 6;
+
+/// The only changes of state there are; BlockTable::set_state checks each.
+constexpr bool is_legal_transition(BlockState from, BlockState to) {
+  using S = BlockState;
+  switch (from) {
+    case S::kFree:
+      return to == S::kWriting;
+    case S::kWriting:
+      return to == S::kReady || to == S::kQuarantined || to == S::kFree;
+    case S::kReady:
+      return to == S::kEvicting;
+    case S::kEvicting:
+      return to == S::kReady || to == S::kDraining || to == S::kFree;
+    case S::kDraining:
+      return to == S::kFree;
+    case S::kQuarantined:
+      return to == S::kFree;
+  }
+  return false;
+}
+
+inline constexpr std::uint16_t kNoWriter = 0xffff;
+
+inline constexpr std::uint16_t kBlockSummed = 1;  ///< checksum is valid
+inline constexpr std::uint16_t kBlockPinned = 2;  ///< kPin holds it: not evictable
+inline constexpr std::uint16_t kBlockBusy = 4;    ///< a background agent reads it: not evictable
+inline constexpr std::uint16_t kBlockQueued = 8;  ///< waits for its checksum
+
+struct BlockRecord {
+  Key key;
+  Generation generation;   ///< of the host slot
+  std::uint64_t checksum;  ///< XXH3 of the payload, if kBlockSummed
+  SlotRef slot;
+  SpaceId space;
+  std::uint16_t tenant;  ///< namespace
+  BlockState state;
+  std::uint8_t reserved;
+  std::uint16_t flags;
+  std::uint16_t writer;  ///< session index while writing or quarantined; kNoWriter
+  BlockId parent;
+  BlockId first_child;
+  BlockId next_sibling;
+  BlockId prev_sibling;
+  BlockId prev;  ///< links of the one list that the block is on: its evictor's (colder), or its writer's
+  BlockId next;
+  std::uint32_t access_ms;  ///< last access, milliseconds of the monotonic clock (wraps after 49 days)
+  std::uint32_t hits;       ///< while writing: the stamp of the reserve call
+};
+static_assert(sizeof(BlockRecord) == 96 && std::is_trivially_copyable_v<BlockRecord>);
+
+}  // namespace kvtier

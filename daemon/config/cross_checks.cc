@@ -1,0 +1,108 @@
+#include "daemon/config/cross_checks.h"
+
+#include <algorithm>
+#include <string>
+
+#include "daemon/config/settings_table.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
+
+// The place of the value to blame: the one of `path`.
+Complaint about(const Config& config, std::string_view path, std::string what, std::string fix) {
+  const auto index = static_cast<std::size_t>(find_setting(path) - settings_table().data());
+  const std::string& where = config.effective[index].where;
+  return {where.empty() ? "defaults" : where, 0, std::string(path), std::move(what), std::move(fix)};
+}
+
+void check_slabs(const Config& config, std::vector<Complaint>& errors) {
+  const HostConfig& host = config.host;
+  if (host.slab_bytes == 0) return;
+  if (host.slab_bytes > host.bytes) {
+    errors.push_back(
+        about(config, "host.slab_bytes",
+              format_size(host.slab_bytes) + " is more than host.bytes, " + format_size(host.bytes),
+              "lower host.slab_bytes, or raise host.bytes"));
+  } else if (host.bytes % host.slab_bytes != 0) {
+    errors.push_back(
+        about(config, "host.bytes",
+              format_size(host.bytes) + " is no multiple of host.slab_bytes, " + format_size(host.slab_bytes),
+              "write " + format_size(host.bytes / host.slab_bytes * host.slab_bytes)));
+  }
+  const std::uint64_t page = host.huge_pages == Need::kOff ? kPageBytes : kHugePageBytes;
+  if (host.slab_bytes % page != 0) {
+    errors.push_back(
+        about(config, "host.slab_bytes",
+              format_size(host.slab_bytes) + " is no multiple of the page size, " + format_size(page),
+              "write " + format_size(round_up(host.slab_bytes, page))));
+  }
+}
+
+void check_host_bytes(const Config& config, std::vector<Complaint>& errors) {
+  const std::uint64_t bytes = config.host.bytes;
+  if (bytes % kPageBytes == 0) return;
+  errors.push_back(about(config, "host.bytes", std::to_string(bytes) + " B is no multiple of 4 KiB",
+                         "write " + std::to_string(bytes / kPageBytes * kPageBytes) + " B"));
+}
+
+void check_namespaces(const Config& config, std::vector<Complaint>& errors,
+                      std::vector<Complaint>& warnings) {
+  if (config.namespaces.size() > config.limits.namespaces_max) {
+    errors.push_back(about(config, "limits.namespaces_max",
+                           std::to_string(config.limits.namespaces_max) +
+                               " is less than the namespaces listed, " +
+                               std::to_string(config.namespaces.size()),
+                           "raise limits.namespaces_max"));
+  }
+  for (const NamespaceConfig& each : config.namespaces) {
+    if (each.host_bytes_max <= config.host.bytes) continue;
+    warnings.push_back(about(config, "host.bytes",
+                             format_size(config.host.bytes) + " is less than host_bytes_max of namespace " +
+                                 each.name + ", " + format_size(each.host_bytes_max),
+                             "the namespace can never use that much"));
+  }
+}
+
+void check_sockets(const Config& config, std::vector<Complaint>& errors) {
+  if (config.socket != config.admin_socket) return;
+  errors.push_back(about(config, "admin_socket", "is the same path as socket", "give each its own"));
+}
+
+}  // namespace
+
+void check_settings_together(const Config& config, std::vector<Complaint>& errors,
+                             std::vector<Complaint>& warnings) {
+  check_host_bytes(config, errors);
+  check_slabs(config, errors);
+  check_namespaces(config, errors, warnings);
+  check_sockets(config, errors);
+  if (config.limits.pinned_percent_client > config.limits.pinned_percent_namespace) {
+    warnings.push_back(about(config, "limits.pinned_fraction_client",
+                             "is more than limits.pinned_fraction_namespace",
+                             "the namespace's limit is reached first"));
+  }
+}
+
+Status check_memory_fits(const Config& config, const MemoryLimits& limits, const MemoryDemand& demand) {
+  const HostConfig& host = config.host;
+  const std::uint64_t wanted = host.bytes + demand.overhead_bytes + host.headroom_bytes;
+  const std::uint64_t needed = wanted - std::min(wanted, demand.held_bytes);
+  if (needed <= limits.available_bytes) return Status::ok();
+  std::string text = "the host tier does not fit: needed " + format_size(needed) + " (host.bytes " +
+                     format_size(host.bytes) + " + tables " + format_size(demand.overhead_bytes) +
+                     " + host.headroom " + format_size(host.headroom_bytes);
+  if (demand.held_bytes != 0) text += " - already held " + format_size(demand.held_bytes);
+  text += "), available " + format_size(limits.available_bytes) + " (" + limits.bound_by + ")";
+  const std::uint64_t beside = demand.overhead_bytes + host.headroom_bytes;
+  const std::uint64_t room = limits.available_bytes + demand.held_bytes;
+  const std::uint64_t fitting = room > beside ? (room - beside) / (16 * kMiB) * 16 * kMiB : 0;
+  text += fitting == 0 ? "; free memory, or lower host.headroom"
+                       : "; set host.bytes to at most " + format_size(fitting) + ", or lower host.headroom";
+  if (limits.is_cgroup) text += ", or raise the cgroup's memory.max (MemoryMax= of the unit)";
+  return {Code::kNoSpace, text};
+}
+
+}  // namespace kvtier

@@ -1,0 +1,132 @@
+#include "daemon/config/describe.h"
+
+#include "daemon/config/setting_value.h"
+#include "daemon/config/settings_table.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+constexpr std::size_t kCommentWidth = 100;
+
+std::string source_text(const EffectiveValue& value) {
+  switch (value.source) {
+    case SettingSource::kDefault:
+      return "default";
+    case SettingSource::kFile:
+      return "file " + value.where;
+    case SettingSource::kEnvironment:
+      return "environment " + value.where;
+    case SettingSource::kFlag:
+      return "flag " + value.where;
+  }
+  return {};
+}
+
+std::string reload_text(Reload reload) {
+  return reload == Reload::kLive ? "live" : "restart";
+}
+
+std::string joined_ids(const std::vector<std::uint32_t>& ids) {
+  std::string text = "[";
+  for (const std::uint32_t id : ids) text += (text.size() > 1 ? ", " : "") + std::to_string(id);
+  return text + "]";
+}
+
+void describe_namespace(const NamespaceConfig& entry, std::vector<ConfigRow>& rows) {
+  const std::string values[] = {entry.name, joined_ids(entry.owner_uids), joined_ids(entry.group_gids),
+                                joined_ids(entry.reader_uids), format_size(entry.host_bytes_max)};
+  static_assert(std::size(values) == 5, "one value a row of namespace_table()");
+  const auto table = namespace_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const SettingInfo& info = table[i].info;
+    rows.push_back({"namespaces." + entry.name + "." + std::string(info.path), values[i],
+                    std::string(info.unit), "", reload_text(info.reload), std::string(info.effect)});
+  }
+}
+
+std::string comment(std::string_view text, const std::string& indent) {
+  std::string lines;
+  while (!text.empty()) {
+    std::size_t length = text.size();
+    if (length > kCommentWidth) length = text.rfind(' ', kCommentWidth);
+    lines += indent + "# " + std::string(text.substr(0, length)) + "\n";
+    text.remove_prefix(std::min(text.size(), length + 1));
+  }
+  return lines;
+}
+
+std::string annotated(const SettingInfo& info, std::string_view name, const std::string& indent,
+                      std::string_view value) {
+  const std::string unit = info.unit.empty() ? "" : " (" + std::string(info.unit) + ")";
+  const std::string change = info.reload == Reload::kLive ? "changes at run time" : "changes at restart";
+  return comment(info.effect, indent) + comment(accepted_values(info) + unit + "; " + change, indent) +
+         indent + std::string(name) + ": " + std::string(value) + "\n";
+}
+
+std::string yaml_value(const SettingInfo& info) {
+  const bool is_list = info.type == SettingType::kUserList || info.type == SettingType::kGroupList;
+  if (is_list) return "[]";
+  return info.default_text.empty() ? "\"\"" : std::string(info.default_text);
+}
+
+std::string annotated_namespaces() {
+  std::string text = "\n# Tenants: clients see blocks of their own namespace only.\nnamespaces:\n";
+  bool is_first = true;
+  for (const auto& row : namespace_table()) {
+    const std::string name = (is_first ? "- " : "") + std::string(row.info.path);
+    text += annotated(row.info, name, is_first ? "  " : "    ", yaml_value(row.info));
+    is_first = false;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<ConfigRow> describe(const Config& config) {
+  std::vector<ConfigRow> rows;
+  const auto table = settings_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const SettingInfo& info = table[i].info;
+    const EffectiveValue& value = config.effective[i];
+    rows.push_back({std::string(info.path), value.value.text, std::string(info.unit), source_text(value),
+                    reload_text(info.reload), std::string(info.effect)});
+  }
+  for (const NamespaceConfig& entry : config.namespaces) describe_namespace(entry, rows);
+  return rows;
+}
+
+std::string annotated_default() {
+  std::string text =
+      "# kvtierd.yaml: every setting at its default. Sizes carry a unit: 5GiB (2^30) and 5GB (10^9) differ.\n"
+      "# Each can be overridden by a variable (KVTIER_HOST_BYTES=4GiB) and a flag (--set host.bytes=4GiB).\n"
+      "# Generated from daemon/config/settings_table.cc.\n";
+  std::string_view section;
+  for (const auto& row : settings_table()) {
+    const std::string_view path = row.info.path;
+    const std::size_t dot = path.find('.');
+    const std::string_view own = dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
+    text += "\n";
+    if (!own.empty() && own != section) text += std::string(own) + ":\n";
+    section = own;
+    const std::string_view name = own.empty() ? path : path.substr(dot + 1);
+    text += annotated(row.info, name, own.empty() ? "" : "  ", yaml_value(row.info));
+  }
+  return text + annotated_namespaces();
+}
+
+std::vector<const SettingInfo*> changed_settings(const Config& before, const Config& after) {
+  std::vector<const SettingInfo*> changed;
+  const auto table = settings_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const SettingValue& old_value = before.effective[i].value;
+    const SettingValue& new_value = after.effective[i].value;
+    const bool is_text = old_value.number == 0 && new_value.number == 0;
+    const bool is_same =
+        old_value.number == new_value.number && (!is_text || old_value.text == new_value.text);
+    if (!is_same) changed.push_back(&table[i].info);
+  }
+  return changed;
+}
+
+}  // namespace kvtier

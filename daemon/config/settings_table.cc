@@ -1,0 +1,165 @@
+#include "daemon/config/settings_table.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+template <class Field>
+void assign(Field& field, const SettingValue& value) {
+  if constexpr (std::is_same_v<Field, std::string>) {
+    field = value.text;
+  } else if constexpr (std::is_same_v<Field, std::vector<std::uint32_t>>) {
+    field = value.ids;
+  } else {
+    field = static_cast<Field>(value.number);
+  }
+}
+
+constexpr std::uint64_t kTiB = 1024 * kGiB;
+constexpr std::uint64_t kSocketPathMax = 107;  // sun_path less its terminator
+constexpr std::uint64_t kPathMax = 255;
+constexpr std::string_view kNeed = "off|try|require";
+
+using enum SettingType;
+using enum Reload;
+
+// clang-format off
+#define INTO(member) [](auto& target, const SettingValue& value) { assign(target.member, value); }
+#define NO_CHOICE ""
+
+// path, type, default, min, max, choices, reload, unit, effect, member
+constexpr auto kSettings = std::to_array<Setting<Config>>({
+  {{"instance", kName, "kvtierd", 1, 63, NO_CHOICE, kRestart, "",
+    "Name of this daemon in logs, metrics and kvctl; instances of one host need different names."},
+   INTO(instance)},
+  {{"runtime_dir", kPath, "/run/kvtier", 1, kPathMax, NO_CHOICE, kRestart, "",
+    "Directory of the sockets and the counters file; mode 0755, created if its parent exists."},
+   INTO(runtime_dir)},
+  {{"socket", kPath, "/run/kvtier/kvtierd.sock", 1, kSocketPathMax, NO_CHOICE, kRestart, "",
+    "Socket on which engines connect."},
+   INTO(socket)},
+  {{"admin_socket", kPath, "/run/kvtier/kvtierd-admin.sock", 1, kSocketPathMax, NO_CHOICE, kRestart, "",
+    "Socket on which kvctl connects."},
+   INTO(admin_socket)},
+  {{"socket_group", kText, "", 0, 63, NO_CHOICE, kRestart, "",
+    "Group whose members may connect (the socket has mode 0660); \"\" is the daemon's own group."},
+   INTO(socket_group)},
+  {{"admin_group", kText, "", 0, 63, NO_CHOICE, kRestart, "",
+    "Group whose members may flush, evict and kick; \"\" leaves that to root and the daemon's own user."},
+   INTO(admin_group)},
+
+  {{"host.bytes", kSize, "1GiB", 16 * kMiB, 64 * kTiB, NO_CHOICE, kRestart, "",
+    "Host memory for blocks, all clients together, reserved at start and never exceeded. GiB is 2^30, GB is 10^9."},
+   INTO(host.bytes)},
+  {{"host.slab_bytes", kSize, "0", 0, 16 * kGiB, NO_CHOICE, kRestart, "",
+    "Unit in which host memory moves between spaces; 0 lets the daemon choose from host.bytes."},
+   INTO(host.slab_bytes)},
+  {{"host.huge_pages", kChoice, "try", 0, 2, kNeed, kRestart, "",
+    "2 MiB pages for slabs: off, try (fall back, shown in status), require (refuse to start without)."},
+   INTO(host.huge_pages)},
+  {{"host.lock", kChoice, "try", 0, 2, kNeed, kRestart, "",
+    "Lock slabs in memory, so that blocks never reach swap: off, try (shown in status), require."},
+   INTO(host.lock)},
+  {{"host.low_water_blocks", kCount, "64", 0, 64, NO_CHOICE, kLive, "blocks",
+    "Free slots that a background pass keeps ready in each space; 0 evicts only when a slot is asked for."},
+   INTO(host.low_water_blocks)},
+  {{"host.headroom", kSize, "256MiB", 0, 64 * kTiB, NO_CHOICE, kRestart, "",
+    "Memory that must stay available to others after the host tier is reserved; start is refused otherwise."},
+   INTO(host.headroom_bytes)},
+
+  {{"index.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",
+    "Blocks that index and directories are sized for; 0 is as many as the tiers can hold."},
+   INTO(index.blocks_max)},
+
+  {{"limits.clients_max", kCount, "256", 1, 4096, NO_CHOICE, kRestart, "clients",
+    "Connected clients; one more is refused."},
+   INTO(limits.clients_max)},
+  {{"limits.namespaces_max", kCount, "64", 1, 1024, NO_CHOICE, kRestart, "namespaces",
+    "Namespaces of this daemon."},
+   INTO(limits.namespaces_max)},
+  {{"limits.spaces_max", kCount, "256", 1, 65536, NO_CHOICE, kRestart, "spaces",
+    "Registered specs, all namespaces together."},
+   INTO(limits.spaces_max)},
+  {{"limits.pinned_fraction_client", kPercent, "50%", 1, 100, NO_CHOICE, kLive, "",
+    "Share of a namespace's host memory that one client may hold pinned; beyond it health is degraded."},
+   INTO(limits.pinned_percent_client)},
+  {{"limits.pinned_fraction_namespace", kPercent, "80%", 1, 100, NO_CHOICE, kLive, "",
+    "Share of host memory that the clients of one namespace may hold pinned together."},
+   INTO(limits.pinned_percent_namespace)},
+  {{"limits.stock_slots", kCount, "64", 0, 4096, NO_CHOICE, kLive, "slots",
+    "Slots granted to a client in advance, so that a reserve needs no answer; 0 grants none."},
+   INTO(limits.stock_slots)},
+  {{"limits.request_keys_max", kCount, "4096", 1, 65536, NO_CHOICE, kRestart, "keys",
+    "Keys in one request; the library splits longer calls."},
+   INTO(limits.request_keys_max)},
+
+  {{"conductor.spin_us", kCount, "20", 0, 10000, NO_CHOICE, kLive, "us",
+    "Time that the conductor polls after its last work before it sleeps; 0 sleeps at once."},
+   [](Config& config, const SettingValue& value) { config.conductor.spin_ns = value.number * kNsPerUs; }},
+  {{"evictor", kChoice, "lru", 0, 0, "lru", kRestart, "",
+    "Order in which blocks leave a full tier."},
+   INTO(evictor)},
+  {{"verify_on_acquire", kChoice, "off", 0, 1, "off|on", kRestart, "",
+    "Clients check a block's checksum each time they acquire it; costs a pass over the block."},
+   INTO(verify_on_acquire)},
+
+  {{"log.level", kChoice, "info", 0, 5, "trace|debug|info|warn|error|off", kLive, "",
+    "Least severe message that is written."},
+   INTO(log.level)},
+  {{"log.target", kChoice, "stderr", 0, 1, "stderr|journal", kRestart, "",
+    "Where messages go; journal keeps their fields."},
+   INTO(log.target)},
+  {{"log.json", kBool, "false", 0, 1, NO_CHOICE, kRestart, "",
+    "One JSON object a line on stderr instead of text."},
+   INTO(log.is_json)},
+});
+
+constexpr auto kNamespaceSettings = std::to_array<Setting<NamespaceConfig>>({
+  {{"name", kName, "default", 1, 63, NO_CHOICE, kRestart, "",
+    "Name that clients ask for."},
+   INTO(name)},
+  {{"owners", kUserList, "", 0, 64, NO_CHOICE, kLive, "",
+    "Users (names or uids) who read and write; without owners, groups and readers: the daemon's own user and root."},
+   INTO(owner_uids)},
+  {{"groups", kGroupList, "", 0, 64, NO_CHOICE, kLive, "",
+    "Groups (names or gids) whose members read and write."},
+   INTO(group_gids)},
+  {{"readers", kUserList, "", 0, 64, NO_CHOICE, kLive, "",
+    "Users (names or uids) who only read."},
+   INTO(reader_uids)},
+  {{"host_bytes_max", kSize, "0", 0, 64 * kTiB, NO_CHOICE, kLive, "",
+    "Most host memory that this namespace may hold; 0 is no limit of its own."},
+   INTO(host_bytes_max)},
+});
+// clang-format on
+
+template <class Target, std::size_t N>
+const Setting<Target>* find_in(const std::array<Setting<Target>, N>& table, std::string_view path) {
+  const auto row = std::ranges::find(table, path, [](const auto& each) { return each.info.path; });
+  return row == table.end() ? nullptr : &*row;
+}
+
+}  // namespace
+
+std::span<const Setting<Config>> settings_table() {
+  return kSettings;
+}
+
+std::span<const Setting<NamespaceConfig>> namespace_table() {
+  return kNamespaceSettings;
+}
+
+const Setting<Config>* find_setting(std::string_view path) {
+  return find_in(kSettings, path);
+}
+
+const Setting<NamespaceConfig>* find_namespace_setting(std::string_view path) {
+  return find_in(kNamespaceSettings, path);
+}
+
+}  // namespace kvtier

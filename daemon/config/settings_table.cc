@@ -38,7 +38,7 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "Name of this daemon in logs, metrics and kvctl; instances of one host need different names."},
    INTO(instance)},
   {{"runtime_dir", kPath, "/run/kvtier", 1, kPathMax, NO_CHOICE, kRestart, "",
-    "Directory of the sockets and the counters file; mode 0755, created if its parent exists."},
+    "Directory of the sockets and the counters file; created at start if its parent exists."},
    INTO(runtime_dir)},
   {{"socket", kPath, "/run/kvtier/kvtierd.sock", 1, kSocketPathMax, NO_CHOICE, kRestart, "",
     "Socket on which engines connect."},

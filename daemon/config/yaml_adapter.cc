@@ -137,17 +137,26 @@ class TreeBuilder final : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// Refuses what yaml-cpp would guess about: other encodings (they have NUL bytes) and control characters.
+int line_of(std::string_view text, std::size_t at) {
+  return 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
+}
+
+// Refuses what yaml-cpp would guess about or pass over: other encodings (they have NUL bytes), control
+// characters, directives.
 std::optional<Complaint> check_bytes(std::string_view text, std::string_view file) {
   if (text.size() > kYamlBytesMax)
     return Complaint{std::string(file), 0, "", "has " + std::to_string(text.size()) + " bytes",
                      "at most " + std::to_string(kYamlBytesMax) + " are read"};
+  const std::size_t directive = text.starts_with('%') ? 0 : text.find("\n%");
+  if (directive != std::string_view::npos)
+    return Complaint{std::string(file), line_of(text, directive + 1), "", "has a directive (%)",
+                     "remove the line"};
   const auto bad = std::ranges::find_if(text, [](unsigned char c) {
     return (c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f || c == 0xff || c == 0xfe;
   });
   if (bad == text.end()) return std::nullopt;
-  const auto line = 1 + std::count(text.begin(), bad, '\n');
-  return Complaint{std::string(file), static_cast<int>(line), "", "has a control character or is not UTF-8",
+  const int line = line_of(text, static_cast<std::size_t>(bad - text.begin()));
+  return Complaint{std::string(file), line, "", "has a control character or is not UTF-8",
                    "save it as UTF-8 text"};
 }
 

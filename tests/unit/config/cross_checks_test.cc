@@ -1,0 +1,67 @@
+#include "daemon/config/cross_checks.h"
+
+#include "tests/unit/config/config_fixture.h"
+
+namespace kvtier {
+namespace {
+
+constexpr std::uint64_t kGi = 1ULL << 30;
+
+MemoryLimits limits_of(std::uint64_t available) {
+  return {64 * kGi, available, "MemAvailable of the host", false, 0};
+}
+
+std::shared_ptr<const Config> config_with(const std::string& bytes) {
+  return load_text("", {"host.bytes=" + bytes, "host.headroom=1GiB"}).config;
+}
+
+TEST(CrossChecks, SlabsAgainstHostBytes) {
+  EXPECT_TRUE(
+      has(errors_of("host:\n  bytes: 1GiB\n  slab_bytes: 2GiB\n"), "2 GiB is more than host.bytes, 1 GiB"));
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 5GiB\n  slab_bytes: 2GiB\n"),
+                  "t.yaml:2: host.bytes: 5 GiB is no multiple of host.slab_bytes, 2 GiB; write 4 GiB"));
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 3MiB\n"), "out of range"));
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 33MiB\n  slab_bytes: 3MiB\n"),
+                  "is no multiple of the page size, 2 MiB"));
+  EXPECT_EQ(errors_of("host:\n  bytes: 33MiB\n  slab_bytes: 3MiB\n  huge_pages: off\n"), "");
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 100MB\n"), "is no multiple of 4 KiB; write 99999744 B"));
+}
+
+TEST(CrossChecks, SocketsDiffer) {
+  EXPECT_TRUE(
+      has(errors_of("socket: /a\nadmin_socket: /a\n"), "t.yaml:2: admin_socket: is the same path as socket"));
+}
+
+TEST(CrossChecks, Namespaces) {
+  const ConfigLoad load = load_text("namespaces:\n  - {name: a, host_bytes_max: 2GiB}\n");
+  EXPECT_TRUE(load.is_ok());
+  EXPECT_TRUE(has(to_string(load.warnings), "less than host_bytes_max of namespace a, 2 GiB"));
+  EXPECT_TRUE(has(errors_of("limits:\n  namespaces_max: 1\nnamespaces:\n  - {name: a}\n  - {name: b}\n"),
+                  "1 is less than the namespaces listed, 2"));
+}
+
+TEST(CrossChecks, U01RefusalHasNeededAvailableAndKnob) {
+  const Status status = check_memory_fits(*config_with("5GiB"), limits_of(4 * kGi), {kGi / 2, 0});
+  EXPECT_EQ(status.code(), Code::kNoSpace);
+  EXPECT_TRUE(
+      has(status.message(), "needed 6.50 GiB (host.bytes 5 GiB + tables 512 MiB + host.headroom 1 GiB)"));
+  EXPECT_TRUE(has(status.message(), "available 4 GiB (MemAvailable of the host)"));
+  EXPECT_TRUE(has(status.message(), "set host.bytes to at most 2.50 GiB, or lower host.headroom"));
+}
+
+TEST(CrossChecks, U01TheSuggestionFits) {
+  EXPECT_TRUE(check_memory_fits(*config_with("2.5GiB"), limits_of(4 * kGi), {kGi / 2, 0}).is_ok());
+}
+
+TEST(CrossChecks, MemoryOfAnEarlierInstanceIsNotAskedForTwice) {
+  EXPECT_FALSE(check_memory_fits(*config_with("5GiB"), limits_of(2 * kGi), {0, 0}).is_ok());
+  EXPECT_TRUE(check_memory_fits(*config_with("5GiB"), limits_of(2 * kGi), {0, 5 * kGi}).is_ok());
+}
+
+TEST(CrossChecks, NothingFitsAtAll) {
+  const Status status = check_memory_fits(*config_with("5GiB"), limits_of(kGi / 2), {0, 0});
+  EXPECT_TRUE(has(status.message(), "free memory, or lower host.headroom"));
+}
+
+}  // namespace
+}  // namespace kvtier

@@ -1,0 +1,55 @@
+#include "daemon/config/overrides.h"
+
+#include "daemon/config/describe.h"
+#include "tests/unit/config/config_fixture.h"
+
+namespace kvtier {
+namespace {
+
+ConfigRow row_of(const ConfigLoad& load, const std::string& path) {
+  for (const ConfigRow& row : describe(*load.config))
+    if (row.path == path) return row;
+  return {};
+}
+
+// Report U-03: effective values, each with its source.
+TEST(Overrides, LaterSourcesWinAndAreNamed) {
+  const std::string file = "host:\n  bytes: 2GiB\n  headroom: 1GiB\n  lock: off\n";
+  const ConfigLoad load =
+      load_text(file, {"host.bytes=4GiB"}, {"KVTIER_HOST_BYTES=3GiB", "KVTIER_HOST_HEADROOM=2GiB"});
+  ASSERT_TRUE(load.is_ok()) << load.status().to_string();
+  EXPECT_EQ(load.config->host.bytes, 4ULL << 30);
+  EXPECT_EQ(row_of(load, "host.bytes").source, "flag --set");
+  EXPECT_EQ(row_of(load, "host.headroom").source, "environment KVTIER_HOST_HEADROOM");
+  EXPECT_EQ(row_of(load, "host.lock").source, "file t.yaml:4");
+  EXPECT_EQ(row_of(load, "host.huge_pages").source, "default");
+}
+
+TEST(Overrides, LastFlagWins) {
+  const ConfigLoad load = load_text("", {"host.bytes=4GiB", "host.bytes=5GiB"});
+  ASSERT_TRUE(load.is_ok());
+  EXPECT_EQ(load.config->host.bytes, 5ULL << 30);
+}
+
+TEST(Overrides, WrongFlagsSayHow) {
+  EXPECT_EQ(errors_of("", {"host.byte=1GiB"}), "--set: host.byte: unknown setting; did you mean host.bytes?");
+  EXPECT_TRUE(has(errors_of("", {"host.bytes"}), "has no value; write --set host.bytes=4GiB"));
+  EXPECT_TRUE(has(errors_of("", {"=4"}), "has no value"));
+  EXPECT_TRUE(has(errors_of("", {"host.bytes=4"}), "--set: host.bytes: \"4\": needs a unit"));
+  EXPECT_TRUE(has(errors_of("", {"namespaces=x"}), "write namespaces in the file"));
+}
+
+TEST(Overrides, MisspeltVariableIsAnErrorAForeignOneAWarning) {
+  EXPECT_TRUE(has(errors_of("", {}, {"KVTIER_HOST_BYTE=1GiB"}), "did you mean KVTIER_HOST_BYTES?"));
+  const ConfigLoad load = load_text("", {}, {"KVTIER_PYTHON_TRACE=1", "PATH=/bin", "KVTIER_FAULTS=x=fail"});
+  EXPECT_TRUE(load.is_ok());
+  ASSERT_EQ(load.warnings.size(), 1U);
+  EXPECT_TRUE(has(to_string(load.warnings), "KVTIER_PYTHON_TRACE: no setting has this variable"));
+}
+
+TEST(Overrides, EnvironmentNameFollowsThePath) {
+  EXPECT_EQ(environment_name("host.low_water_blocks"), "KVTIER_HOST_LOW_WATER_BLOCKS");
+}
+
+}  // namespace
+}  // namespace kvtier

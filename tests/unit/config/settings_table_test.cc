@@ -1,0 +1,160 @@
+#include "daemon/config/settings_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "daemon/config/describe.h"
+#include "daemon/config/overrides.h"
+#include "daemon/config/setting_value.h"
+#include "tests/unit/config/config_fixture.h"
+
+namespace kvtier {
+namespace {
+
+constexpr const char* kDefaultFile = KVTIER_SOURCE_DIR "/config/kvtierd.yaml";
+
+std::string read_default_file() {
+  std::ifstream file(kDefaultFile);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<SettingInfo> all_rows() {
+  std::vector<SettingInfo> rows;
+  for (const auto& row : settings_table()) rows.push_back(row.info);
+  for (const auto& row : namespace_table()) rows.push_back(row.info);
+  return rows;
+}
+
+TEST(SettingsTable, EveryRowHasHelpThatIsASentence) {
+  for (const SettingInfo& info : all_rows()) {
+    EXPECT_GE(info.effect.size(), 20U) << info.path;
+    EXPECT_TRUE(info.effect.ends_with('.')) << info.path;
+    EXPECT_FALSE(accepted_values(info).empty()) << info.path;
+    EXPECT_TRUE(info.type != SettingType::kCount || !info.unit.empty()) << info.path;
+  }
+}
+
+TEST(SettingsTable, EveryDefaultIsAValueOfItsRow) {
+  for (const SettingInfo& info : all_rows()) {
+    if (info.type == SettingType::kUserList || info.type == SettingType::kGroupList) continue;
+    const Result<SettingValue> value = parse_setting(info, {info.default_text, false});
+    EXPECT_TRUE(value.is_ok()) << info.path << ": " << value.status().to_string();
+  }
+}
+
+TEST(SettingsTable, PathsAndVariablesAreUnique) {
+  std::set<std::string> seen;
+  for (const auto& row : settings_table()) {
+    EXPECT_TRUE(seen.insert(std::string(row.info.path)).second) << row.info.path;
+    EXPECT_TRUE(seen.insert(environment_name(row.info.path)).second) << row.info.path;
+  }
+}
+
+TEST(SettingsTable, AnnotatedDefaultFileIsTheGeneratedOne) {
+  if (std::getenv("KVTIER_UPDATE_GOLDEN") != nullptr) std::ofstream(kDefaultFile) << annotated_default();
+  EXPECT_EQ(read_default_file(), annotated_default())
+      << "run KVTIER_UPDATE_GOLDEN=1 build/tests/unit_config and commit config/kvtierd.yaml";
+}
+
+TEST(SettingsTable, AnnotatedDefaultParsesToExactlyTheDefaults) {
+  const ConfigLoad built_in = load_config({}, FixedIdentities());
+  const ConfigLoad from_file = load_text(read_default_file());
+  ASSERT_TRUE(built_in.is_ok()) << built_in.status().to_string();
+  ASSERT_TRUE(from_file.is_ok()) << from_file.status().to_string();
+  EXPECT_TRUE(from_file.warnings.empty()) << to_string(from_file.warnings);
+  for (std::size_t i = 0; i < settings_table().size(); ++i) {
+    const EffectiveValue& value = from_file.config->effective[i];
+    EXPECT_EQ(value.source, SettingSource::kFile) << settings_table()[i].info.path << " is not in the file";
+    EXPECT_EQ(value.value.text, built_in.config->effective[i].value.text) << settings_table()[i].info.path;
+  }
+  EXPECT_TRUE(changed_settings(*built_in.config, *from_file.config).empty());
+  ASSERT_EQ(from_file.config->namespaces.size(), 1U);
+  EXPECT_EQ(from_file.config->namespaces[0].name, built_in.config->namespaces[0].name);
+  EXPECT_EQ(from_file.config->namespaces[0].owner_uids, built_in.config->namespaces[0].owner_uids);
+  for (const auto& row : namespace_table())
+    EXPECT_TRUE(has(read_default_file(), std::string(row.info.path) + ": ")) << row.info.path;
+}
+
+// A second value of the row's type, to see each setting arrive.
+std::string other_value(const SettingInfo& info) {
+  switch (info.type) {
+    case SettingType::kSize:
+      return "2GiB";
+    case SettingType::kCount:
+      return "3";
+    case SettingType::kPercent:
+      return "33%";
+    case SettingType::kBool:
+      return "true";
+    case SettingType::kChoice:
+      return std::string(info.choices.substr(info.choices.rfind('|') + 1));
+    case SettingType::kPath:
+      return "/other/path-" + std::string(info.path);
+    default:
+      return "other";
+  }
+}
+
+TEST(SettingsTable, EverySettingIsSetByAFlagAndDescribed) {
+  const ConfigLoad defaults = load_config({}, FixedIdentities());
+  for (std::size_t i = 0; i < settings_table().size(); ++i) {
+    const SettingInfo& info = settings_table()[i].info;
+    const std::string text = other_value(info);
+    // Slabs of 2 GiB need more than the default host tier.
+    const ConfigLoad load = load_text("", {"host.bytes=4GiB", std::string(info.path) + "=" + text});
+    ASSERT_TRUE(load.is_ok()) << load.status().to_string();
+    EXPECT_EQ(load.config->effective[i].value.text, text);
+    EXPECT_EQ(load.config->effective[i].source, SettingSource::kFlag);
+    const bool is_changed = text != info.default_text;
+    std::size_t hits = 0;
+    for (const SettingInfo* changed : changed_settings(*defaults.config, *load.config))
+      hits += changed->path == info.path;
+    EXPECT_EQ(hits, is_changed ? 1U : 0U) << info.path;
+    const ConfigRow row = describe(*load.config)[i];
+    EXPECT_EQ(row.path, info.path);
+    EXPECT_EQ(row.value, text);
+    EXPECT_EQ(row.source, "flag --set");
+  }
+}
+
+TEST(SettingsTable, ValuesReachTheirMembers) {
+  const ConfigLoad load = load_text(
+      "instance: a1\nruntime_dir: /r\nsocket: /r/s\nadmin_socket: /r/a\nsocket_group: kv\nadmin_group: adm\n"
+      "host:\n  bytes: 5GiB\n  slab_bytes: 1GiB\n  huge_pages: off\n  lock: require\n  low_water_blocks: 7\n"
+      "  headroom: 1GB\nindex:\n  blocks_max: 1000000\nlimits:\n  clients_max: 9\n  namespaces_max: 8\n"
+      "  spaces_max: 7\n  pinned_fraction_client: 11%\n  pinned_fraction_namespace: 22%\n  stock_slots: 5\n"
+      "  request_keys_max: 100\nconductor:\n  spin_us: 3\nevictor: lru\nverify_on_acquire: on\n"
+      "log:\n  level: debug\n  target: journal\n  json: true\n");
+  ASSERT_TRUE(load.is_ok()) << load.status().to_string();
+  const Config& config = *load.config;
+  EXPECT_EQ(config.instance + config.runtime_dir + config.socket + config.admin_socket, "a1/r/r/s/r/a");
+  EXPECT_EQ(config.socket_group + config.admin_group, "kvadm");
+  EXPECT_EQ(config.host.bytes, 5ULL << 30);  // report U-01: 5 GiB is 5 GiB
+  EXPECT_EQ(config.host.slab_bytes, 1ULL << 30);
+  EXPECT_EQ(config.host.huge_pages, Need::kOff);
+  EXPECT_EQ(config.host.lock, Need::kRequire);
+  EXPECT_EQ(config.host.low_water_blocks, 7U);
+  EXPECT_EQ(config.host.headroom_bytes, 1'000'000'000U);
+  EXPECT_EQ(config.index.blocks_max, 1'000'000U);
+  EXPECT_EQ(config.limits.clients_max, 9U);
+  EXPECT_EQ(config.limits.namespaces_max, 8U);
+  EXPECT_EQ(config.limits.spaces_max, 7U);
+  EXPECT_EQ(config.limits.pinned_percent_client, 11U);
+  EXPECT_EQ(config.limits.pinned_percent_namespace, 22U);
+  EXPECT_EQ(config.limits.stock_slots, 5U);
+  EXPECT_EQ(config.limits.request_keys_max, 100U);
+  EXPECT_EQ(config.conductor.spin_ns, 3000U);
+  EXPECT_EQ(config.verify_on_acquire, VerifyOnAcquire::kOn);
+  EXPECT_EQ(config.log.level, LogLevel::kDebug);
+  EXPECT_EQ(config.log.target, LogTarget::kJournal);
+  EXPECT_TRUE(config.log.is_json);
+}
+
+}  // namespace
+}  // namespace kvtier

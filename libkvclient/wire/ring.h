@@ -6,9 +6,15 @@
 // before it reads the record; the consumer stores its cursor with release after its last read of the record,
 // so that the producer, which loads it with acquire, may overwrite.
 //
+// The producer's store is seq_cst because a consumer may go to sleep: it stores "I sleep" (seq_cst), looks at
+// the cursor once more (seq_cst, is_empty_before_sleep), and only then blocks; the producer stores the
+// cursor, then loads "I sleep" (seq_cst). In the one order of the four, either the consumer sees the record
+// or the producer sees the sleeper. Release and acquire alone would let both miss (store buffering).
+// daemon_sleeps guards the submission ring this way, client_waiters the completion ring.
+//
 // Sleeping: a sleeper announces itself (daemon_sleeps, client_waiters; seq_cst) and then looks at the tail; a
-// producer publishes the tail and then looks for sleepers. Each stores one word and loads the other, so release
-// and acquire would let both loads miss both stores (x86 reorders exactly this). The tail's store and
+// producer publishes the tail and then looks for sleepers. Each stores one word and loads the other, so
+// release and acquire would let both loads miss both stores (x86 reorders exactly this). The tail's store and
 // is_empty()'s load are therefore seq_cst: at least one side sees the other, and no wake-up is lost.
 
 #include <atomic>

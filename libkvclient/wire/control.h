@@ -20,6 +20,9 @@ enum class MessageType : std::uint16_t {
   kRegisterSpace = 2,
   kSlabAck = 3,
   kDirectoryAck = 4,
+  kGoodbye = 5,  ///< a header alone: the client has unmapped everything and holds nothing; its session may
+                 ///< end and give
+                 ///< all back now, without waiting for the process to exit
   // daemon to client
   kWelcome = 101,
   kRefused = 102,  ///< answer to a request, or (sequence 0) the session's end with its reason

@@ -84,7 +84,7 @@ Status send_message(int socket, std::span<const std::byte> bytes, std::span<cons
   }
 }
 
-Status send_refused(int socket, std::uint32_t sequence, const Status& why) {
+std::vector<std::byte> refused_message(std::uint32_t sequence, const Status& why) {
   const std::string& text = why.message();
   const std::size_t length = std::min<std::size_t>(text.size(), kMessageBytesMax - sizeof(Refused));
   std::vector<std::byte> bytes(sizeof(Refused) + length);
@@ -94,7 +94,11 @@ Status send_refused(int socket, std::uint32_t sequence, const Status& why) {
   refused.text_bytes = static_cast<std::uint32_t>(length);
   std::memcpy(bytes.data(), &refused, sizeof refused);
   std::memcpy(bytes.data() + sizeof refused, text.data(), length);
-  return send_message(socket, bytes, {});
+  return bytes;
+}
+
+Status send_refused(int socket, std::uint32_t sequence, const Status& why) {
+  return send_message(socket, refused_message(sequence, why), {});
 }
 
 Result<Message> receive_message(int socket, TakeFds policy) {

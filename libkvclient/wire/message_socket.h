@@ -44,11 +44,12 @@ Status send_message(int socket, const T& message, std::span<const int> fds = {})
   return send_message(socket, std::as_bytes(std::span(&message, 1)), fds);
 }
 
-/// Sends a refusal with its text, cut to what fits one message.
+/// A refusal with its text, cut to what fits one message.
+std::vector<std::byte> refused_message(std::uint32_t sequence, const Status& why);
 Status send_refused(int socket, std::uint32_t sequence, const Status& why);
 
-/// kDrop: the kernel discards descriptors before they are ours. Closing a stranger's descriptor can block (a FUSE
-/// file asks its server), so who expects none takes none.
+/// kDrop: the kernel discards descriptors before they are ours. Closing a stranger's descriptor can block (a
+/// FUSE file asks its server), so who expects none takes none.
 enum class TakeFds : std::uint8_t { kTake, kDrop };
 
 /// Receives one message without blocking. kBusy: nothing there; kUnavailable: hang-up; kInvalid: not a

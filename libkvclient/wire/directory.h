@@ -25,8 +25,8 @@ inline constexpr std::uint32_t kResidencyFlagsMask = (1U << 24) - 1;
 
 /// Where the bytes of one block are.
 struct Residency {
-  Locator host;
-  Locator gpu;
+  Locator host{};
+  Locator gpu{};
   std::uint32_t host_flags = 0;  ///< ResidencyFlag, 24 bits
   std::uint32_t gpu_flags = 0;   ///< 24 bits, none taken yet
 
@@ -38,7 +38,7 @@ struct Residency {
 struct EntryView {
   SpaceId space = SpaceId::kNone;
   Key key{};
-  Residency at;
+  Residency at{};
 };
 
 inline constexpr std::uint32_t kDirectoryVersion = 1;

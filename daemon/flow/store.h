@@ -48,6 +48,7 @@ struct SessionGrant {
   SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;  ///< unique over the instance's life, restarts included
   std::uint64_t secret[2] = {0, 0};
+  std::uint64_t instance[2] = {0, 0};  ///< random at a cold start, kept over a warm one
   NamespaceId namespace_id = NamespaceId::kNone;
   int channel_fd = -1;
   std::uint64_t channel_bytes = 0;

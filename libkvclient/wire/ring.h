@@ -11,11 +11,6 @@
 // cursor, then loads "I sleep" (seq_cst). In the one order of the four, either the consumer sees the record
 // or the producer sees the sleeper. Release and acquire alone would let both miss (store buffering).
 // daemon_sleeps guards the submission ring this way, client_waiters the completion ring.
-//
-// Sleeping: a sleeper announces itself (daemon_sleeps, client_waiters; seq_cst) and then looks at the tail; a
-// producer publishes the tail and then looks for sleepers. Each stores one word and loads the other, so
-// release and acquire would let both loads miss both stores (x86 reorders exactly this). The tail's store and
-// is_empty()'s load are therefore seq_cst: at least one side sees the other, and no wake-up is lost.
 
 #include <atomic>
 #include <cstdint>

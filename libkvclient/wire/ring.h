@@ -7,7 +7,7 @@
 // so that the producer, which loads it with acquire, may overwrite.
 //
 // The producer's store is seq_cst because a consumer may go to sleep: it stores "I sleep" (seq_cst), looks at
-// the cursor once more (seq_cst, is_empty_before_sleep), and only then blocks; the producer stores the
+// the cursor once more (seq_cst, is_empty), and only then blocks; the producer stores the
 // cursor, then loads "I sleep" (seq_cst). In the one order of the four, either the consumer sees the record
 // or the producer sees the sleeper. Release and acquire alone would let both miss (store buffering).
 // daemon_sleeps guards the submission ring this way, client_waiters the completion ring.

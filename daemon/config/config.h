@@ -16,7 +16,6 @@ namespace kvtier {
 /// How much a capability of the host matters.
 enum class Need : std::uint8_t { kOff, kTry, kRequire };
 enum class EvictorKind : std::uint8_t { kLru };
-enum class LogTarget : std::uint8_t { kStderr, kJournal };
 enum class VerifyOnAcquire : std::uint8_t { kOff, kOn };
 
 struct HostConfig {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "libkvclient/base/units.h"
+#include "libkvclient/wire/limits.h"
 
 namespace kvtier {
 namespace {
@@ -94,7 +95,7 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
   {{"limits.stock_slots", kCount, "64", 0, 4096, NO_CHOICE, kLive, "slots",
     "Slots granted to a client in advance, so that a reserve needs no answer; 0 grants none."},
    INTO(limits.stock_slots)},
-  {{"limits.request_keys_max", kCount, "4096", 1, 65536, NO_CHOICE, kRestart, "keys",
+  {{"limits.request_keys_max", kCount, "4096", 1, kRequestKeysMax, NO_CHOICE, kRestart, "keys",
     "Keys in one request; the library splits longer calls."},
    INTO(limits.request_keys_max)},
 

@@ -1,10 +1,11 @@
 #pragma once
-// Log levels, shared by configuration, daemon log and client library.
+// Words about logs that configuration, daemon log and client library share.
 
 #include <cstdint>
 
 namespace kvtier {
 
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarn, kError, kOff };
+enum class LogTarget : std::uint8_t { kStderr, kJournal };
 
 }  // namespace kvtier

@@ -10,7 +10,7 @@ endif()
 add_library(kvtier_flags INTERFACE)
 target_include_directories(kvtier_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/libkvclient/include)
 target_compile_options(kvtier_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-                       -Wnon-virtual-dtor -Woverloaded-virtual -Werror -fno-strict-overflow)
+                       -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers -Werror -fno-strict-overflow)
 target_compile_definitions(kvtier_flags INTERFACE KVTIER_VERSION="${PROJECT_VERSION}")
 if(KVTIER_FAULTS)
   target_compile_definitions(kvtier_flags INTERFACE KVTIER_FAULTS=1)

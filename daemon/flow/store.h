@@ -30,6 +30,7 @@ struct StoreOptions {
   std::uint32_t spaces_max = 1024;           ///< per namespace
   std::uint32_t pinned_percent_client = 50;  ///< of the tier; beyond: health degraded, holder named
   std::uint32_t pinned_percent_namespace = 80;
+  std::uint64_t seed = 0;  ///< 0: from the system's entropy; the simulation gives one
 };
 
 /// Who connects. The caller (session) has checked the peer's right to the namespace.
@@ -69,6 +70,12 @@ struct SlabGrant {
   int data_fd = -1;   ///< read-only descriptor for read-only sessions
   int table_fd = -1;  ///< read-only
   SlabAdd message{};  ///< header not filled in
+};
+
+struct DirectoryGrant {
+  int fd = -1;
+  std::uint64_t bytes = 0;
+  std::uint64_t epoch = 0;
 };
 
 /// One thing for the session layer to deliver. In order per session.
@@ -122,6 +129,8 @@ class Store {
   [[nodiscard]] std::vector<SlabIndex> slabs_of(SessionIndex session) const;
   Result<SlabGrant> slab_grant(SessionIndex session, SlabIndex slab);
   void slab_acknowledged(SessionIndex session, const SlabAck& ack);
+  /// The directory as it is now, for kDirectoryMoved: descriptor (the store's), length, epoch.
+  DirectoryGrant directory_grant(SessionIndex session) const;
   void directory_acknowledged(SessionIndex session, std::uint64_t epoch);
 
   // Commands: `submission` is the daemon's own copy. Breaking the protocol ends that session (kEndSession).

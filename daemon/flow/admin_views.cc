@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <array>
+
+#include "daemon/flow/store_admin.h"
+
+namespace kvtier {
+namespace {
+
+constexpr std::uint32_t kWalkMax = 1U << 20;
+
+std::uint32_t leases_of(StoreState& state, const BlockRecord& record) {
+  std::uint32_t leases = 0;
+  const Slab& slab = state.slab_of(record.slot);
+  for (const SessionIndex index : state.tenants[record.tenant].sessions) {
+    // relaxed: a number for people, ordered with nothing
+    leases += state.session(index)
+                  ->pin(slab, record.slot.slot(), state.pins_stride)
+                  .load(std::memory_order_relaxed);
+  }
+  return leases;
+}
+
+std::string_view state_name(BlockState state) {
+  static constexpr std::array<std::string_view, kBlockStateCount> kNames = {
+      "free", "writing", "ready", "evicting", "draining", "quarantined"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::string_view life_name(Session::Life life) {
+  static constexpr std::array<std::string_view, 3> kNames = {"attached", "zombie", "adopted"};
+  return kNames[static_cast<std::size_t>(life)];
+}
+
+void count_leases_of(StoreState& state, const Session& session, ClientView& view) {
+  for (const SlabIndex index : state.tenant_of(session).slabs) {
+    const Slab& slab = state.memory.slab(index);
+    for (std::uint32_t slot = 0; slot < slab.slot_count(); ++slot) {
+      if (session.pin(slab, slot, state.pins_stride).load(std::memory_order_relaxed) == 0) continue;
+      ++view.leased_blocks;
+      view.leased_bytes += slab.slot_bytes();
+    }
+  }
+}
+
+}  // namespace
+
+bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record) {
+  if (record.state == BlockState::kFree) return false;
+  if (filter.space != SpaceId::kNone && record.space != filter.space) return false;
+  return filter.namespace_name.empty() || state.tenants[record.tenant].name == filter.namespace_name;
+}
+
+BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
+  const BlockRecord& record = state.blocks[id];
+  BlockView view;
+  view.namespace_name = state.tenants[record.tenant].name;
+  view.space = record.space;
+  view.key = record.key;
+  if (record.parent != BlockId::kNone) view.parent = state.blocks[record.parent].key;
+  view.state = state_name(record.state);
+  view.bytes = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1].block_bytes;
+  view.depth = state.tree->depth(id, kWalkMax);
+  view.children = state.tree->children(id, kWalkMax);
+  const bool is_writing = record.writer != kNoWriter;
+  view.hits = is_writing ? 0 : record.hits;
+  const auto now_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);
+  view.age_ms = is_writing ? 0 : now_ms - record.access_ms;
+  if (is_writing) {
+    const Session* writer = state.session(SessionIndex{record.writer});
+    view.writer_pid = writer == nullptr ? 0 : writer->request.pid;
+  }
+  if (const auto hold = state.pin_holds.find(index_of(id)); hold != state.pin_holds.end()) {
+    const TimeNs now = state.now();
+    view.pinned_ms = hold->second.expires_ns > now ? (hold->second.expires_ns - now) / kNsPerMs : 0;
+  }
+  view.leases = count_leases ? leases_of(state, record) : 0;
+  view.slot = record.slot;
+  view.generation = record.generation;
+  if ((record.flags & kBlockSummed) != 0) view.checksum = record.checksum;
+  return view;
+}
+
+std::vector<BlockId> admin_find(StoreState& state, std::string_view prefix_hex, std::uint32_t limit) {
+  std::vector<BlockId> found;
+  if (prefix_hex.size() < 4) return found;
+  for (std::uint32_t i = 0; i < state.blocks.limit() && found.size() < limit; ++i) {
+    const BlockRecord& record = state.blocks[BlockId{i}];
+    if (record.state == BlockState::kFree || !to_hex(record.key).starts_with(prefix_hex)) continue;
+    found.push_back(BlockId{i});
+  }
+  return found;
+}
+
+std::vector<ClientView> admin_clients(StoreState& state, bool count_leases) {
+  std::vector<ClientView> rows;
+  for (const auto& session : state.sessions) {
+    if (session == nullptr) continue;
+    ClientView view;
+    view.session = session->index;
+    view.session_id = session->id;
+    view.namespace_name = state.tenant_of(*session).name;
+    view.name = session->request.client_name;
+    view.version = session->request.client_version;
+    view.state = life_name(session->life);
+    view.pid = session->request.pid;
+    view.uid = session->request.uid;
+    view.is_read_only = session->request.is_read_only;
+    view.writing_blocks = session->writing_count;
+    view.slabs_lent = session->slabs_lent;
+    view.connected_ms = (state.now() - session->opened_ns) / kNsPerMs;
+    if (count_leases) count_leases_of(state, *session, view);
+    rows.push_back(std::move(view));
+  }
+  return rows;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,112 @@
+#include "daemon/flow/directory_growth.h"
+#include "daemon/flow/put.h"
+#include "daemon/flow/unpublish.h"
+#include "daemon/flow/wait.h"
+
+namespace kvtier {
+namespace {
+
+void unlink_from_writer(StoreState& state, Session& session, BlockId id) {
+  BlockRecord& record = state.blocks[id];
+  (record.prev == BlockId::kNone ? session.writing : state.blocks[record.prev].next) = record.next;
+  if (record.next != BlockId::kNone) state.blocks[record.next].prev = record.prev;
+  record.prev = record.next = BlockId::kNone;
+  --session.writing_count;
+}
+
+// The block that a hold names, if this session reserved it and has not ended it yet.
+BlockId resolve(StoreState& state, const Session& session, const Hold& hold) {
+  if (!state.blocks.is_valid(hold.block)) return BlockId::kNone;
+  const BlockRecord& record = state.blocks[BlockId{hold.block}];
+  const bool is_open = record.state == BlockState::kWriting || record.state == BlockState::kQuarantined;
+  if (!is_open || record.writer != index_of(session.index)) return BlockId::kNone;
+  return static_cast<std::uint32_t>(record.generation) == hold.generation_low ? BlockId{hold.block}
+                                                                              : BlockId::kNone;
+}
+
+// The writer is done with a slot that must not be published: it comes back.
+void give_up(StoreState& state, Session& session, BlockId id) {
+  BlockRecord& record = state.blocks[id];
+  unlink_from_writer(state, session, id);
+  --state.slab_of(record.slot).writing_count;
+  if (record.state == BlockState::kQuarantined) {
+    --state.stats.slots_quarantined;
+  } else {
+    block_unpublish(state, id);
+    --state.stats.blocks_writing;
+  }
+  block_free(state, id);
+}
+
+Code publish(StoreState& state, Session& session, BlockId id) {
+  BlockRecord& record = state.blocks[id];
+  Tenant& tenant = state.tenant_of(session);
+  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  if (record.state == BlockState::kQuarantined || space.is_invalidated) {
+    give_up(state, session, id);
+    ++state.stats.commits_refused;
+    return Code::kStale;
+  }
+  Slab& slab = state.slab_of(record.slot);
+  unlink_from_writer(state, session, id);
+  --slab.writing_count;
+  record.writer = kNoWriter;
+  record.hits = 0;
+  record.access_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);
+  KV_CHECK(slab.table().publish(record.slot.slot(), record.generation),
+           "a block being written has a writing slot");
+  state.blocks.set_state(id, BlockState::kReady);
+  (void)tenant.directory.writer.update(record.space, record.key, directory_residency(record));
+  const bool parent_is_ready = record.parent != BlockId::kNone &&
+                               state.blocks[record.parent].state == BlockState::kReady &&
+                               state.blocks[record.parent].space == record.space;
+  tenant.classes[space.slot_class].evictor->insert(id, parent_is_ready ? record.parent : BlockId::kNone);
+  --state.stats.blocks_writing;
+  ++state.stats.blocks_ready;
+  ++tenant.blocks_ready;
+  ++state.stats.commits;
+  waits_resolve(state, id, true);
+  return Code::kOk;
+}
+
+}  // namespace
+
+Code put_commit(StoreState& state, Session& session, std::span<const Hold> holds) {
+  Code first = Code::kOk;
+  for (const Hold& hold : holds) {
+    const BlockId id = resolve(state, session, hold);
+    const Code code = id == BlockId::kNone ? Code::kInvalid : publish(state, session, id);
+    if (id == BlockId::kNone) ++state.stats.commits_refused;
+    if (first == Code::kOk) first = code;
+  }
+  return first;
+}
+
+Code put_abort(StoreState& state, Session& session, std::span<const Hold> holds) {
+  Code first = Code::kOk;
+  for (const Hold& hold : holds) {
+    const BlockId id = resolve(state, session, hold);
+    if (id == BlockId::kNone) {
+      if (first == Code::kOk) first = Code::kInvalid;
+      continue;
+    }
+    give_up(state, session, id);
+    ++state.stats.aborts;
+  }
+  return first;
+}
+
+void put_reclaim(StoreState& state, Session& session) {
+  while (session.writing != BlockId::kNone) {
+    give_up(state, session, session.writing);
+    ++state.stats.aborts_by_exit;
+  }
+}
+
+void put_disown(StoreState& state, Session& session) {
+  for (BlockId id = session.writing; id != BlockId::kNone; id = state.blocks[id].next) {
+    if (state.blocks[id].state == BlockState::kWriting) block_disown(state, id);
+  }
+}
+
+}  // namespace kvtier

@@ -1,0 +1,126 @@
+#include "daemon/flow/evict.h"
+
+#include <algorithm>
+
+#include "daemon/flow/access.h"
+#include "daemon/flow/lending.h"
+#include "daemon/flow/unpublish.h"
+
+namespace kvtier {
+namespace {
+
+bool is_pinned_by_any(StoreState& state, Tenant& tenant, const Slab& slab, std::uint32_t slot) {
+  for (const SessionIndex index : tenant.sessions) {
+    Session& session = *state.session(index);
+    if (!Pins::is_pinned(session.pin(slab, slot, state.pins_stride))) continue;
+    ++session.pins_seen;
+    return true;
+  }
+  return false;
+}
+
+std::vector<BlockId> gather(StoreState& state, const EvictRequest& request, EvictPass& pass) {
+  Evictor& evictor = *request.tenant->classes[request.slot_class].evictor;
+  std::vector<BlockId> victims;
+  victims.reserve(request.count);
+  std::uint32_t left = std::min(evictor.size(), request.count + request.scan_max);
+  BlockId next = evictor.coldest();
+  while (victims.size() < request.count && left-- > 0 && next != BlockId::kNone) {
+    const BlockId id = next;
+    next = evictor.after(id);
+    ++state.stats.evict_scanned;
+    const Slab& slab = state.slab_of(state.blocks[id].slot);
+    if (request.session != nullptr && !lending_allows(slab, *request.session)) continue;
+    const Code code = evict_begin(state, id);
+    if (code == Code::kOk) {
+      victims.push_back(id);
+      continue;
+    }
+    if (code == Code::kBusy) ++pass.pinned;
+    evictor.defer(id);
+  }
+  return victims;
+}
+
+void blame(StoreState& state, const Tenant& tenant, EvictPass& pass) {
+  std::uint32_t most = 0;
+  for (const SessionIndex index : tenant.sessions) {
+    const Session& session = *state.session(index);
+    if (session.pins_seen <= most) continue;
+    most = session.pins_seen;
+    pass.pinned_by_pid = session.request.pid;
+  }
+}
+
+}  // namespace
+
+Code evict_begin(StoreState& state, BlockId id) {
+  BlockRecord& record = state.blocks[id];
+  if (record.state != BlockState::kReady) return Code::kNotFound;
+  if (!state.tree->has_only_leaving_children(id)) return Code::kExists;
+  if ((record.flags & (kBlockPinned | kBlockBusy)) != 0) return Code::kBusy;
+  Tenant& tenant = state.tenants[record.tenant];
+  Slab& slab = state.slab_of(record.slot);
+  const std::uint32_t slot = record.slot.slot();
+  const auto outcome =
+      Pins::try_evict(slab.table().cell(slot), [&] { return is_pinned_by_any(state, tenant, slab, slot); });
+  KV_CHECK(outcome != EvictOutcome::kNotReady, "a ready block has a ready slot");
+  if (outcome == EvictOutcome::kPinned) {
+    ++state.stats.evict_put_back;
+    return Code::kBusy;
+  }
+  state.blocks.set_state(id, BlockState::kEvicting);
+  return Code::kOk;
+}
+
+void evict_finish(StoreState& state, BlockId id) {
+  block_unpublish(state, id);
+  block_free(state, id);
+}
+
+void evict_put_back(StoreState& state, BlockId id) {
+  const BlockRecord& record = state.blocks[id];
+  KV_CHECK(state.slab_of(record.slot).table().put_back(record.slot.slot()),
+           "an evicting block has an evicting slot");
+  state.blocks.set_state(id, BlockState::kReady);
+}
+
+EvictPass evict_for(StoreState& state, const EvictRequest& request) {
+  access_drain(state, *request.tenant, kAccessTouchesMax);
+  for (const SessionIndex index : request.tenant->sessions) state.session(index)->pins_seen = 0;
+  EvictPass pass;
+  const std::vector<BlockId> victims = gather(state, request, pass);
+  const bool is_enough = !request.is_all_or_nothing || victims.size() == request.count;
+  // Last gathered first when putting back, first gathered first when finishing: children leave before
+  // parents.
+  for (const BlockId id : victims) {
+    if (is_enough) {
+      evict_finish(state, id);
+    } else {
+      evict_put_back(state, id);
+    }
+  }
+  if (is_enough) pass.evicted = static_cast<std::uint32_t>(victims.size());
+  state.stats.evictions += pass.evicted;
+  if (pass.pinned > 0) blame(state, *request.tenant, pass);
+  return pass;
+}
+
+std::size_t evict_background(StoreState& state) {
+  std::size_t evicted = 0;
+  for (Tenant& tenant : state.tenants) {
+    const bool has_room = state.memory.unassigned_count() > 0 && tenant.bytes_max == 0;
+    for (std::uint32_t i = 0; i < tenant.classes.size() && !has_room; ++i) {
+      const SlotClass& slot_class = tenant.classes[i];
+      const std::uint64_t low_water =
+          std::min<std::uint64_t>(state.options.low_water_blocks, slot_class.slots / 8);
+      if (slot_class.slots_free >= low_water || slot_class.evictor->size() == 0) continue;
+      const auto missing = static_cast<std::uint32_t>(low_water - slot_class.slots_free);
+      evicted += evict_for(state, {.tenant = &tenant, .slot_class = i, .session = nullptr, .count = missing})
+                     .evicted;
+    }
+  }
+  return evicted;
+}
+
+}  // namespace kvtier

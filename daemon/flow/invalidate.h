@@ -1,0 +1,13 @@
+#pragma once
+// kInvalidate: a space's blocks (its weights changed), or a namespace's, are a miss from the answer on.
+// Stores that began before it never appear. Walks the block table in steps; answers at the end.
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+void invalidate_start(StoreState& state, Session& session, const Submission& submission);
+/// A bounded piece of the oldest invalidation. Returns the records looked at.
+std::size_t invalidate_step(StoreState& state);
+
+}  // namespace kvtier

@@ -1,0 +1,89 @@
+#include "daemon/flow/lending.h"
+
+namespace kvtier {
+namespace {
+
+// How many of the coldest blocks are looked at for a slab worth asking for.
+constexpr std::uint32_t kColdestMax = 64;
+
+bool can_revoke(StoreState& state, const Slab& slab, const Session& session) {
+  if (slab.is_revoking || slab.writing_count > 0) return false;
+  if (slab.writer == SessionIndex::kNone || slab.writer == session.index) return false;
+  return state.session(slab.writer)->life == Session::Life::kAttached;
+}
+
+void revoke(StoreState& state, Slab& slab) {
+  slab.is_revoking = true;
+  ++slab.revoke_epoch;
+  ++state.stats.slab_revokes;
+  state.outbox->push_back({.kind = OutEvent::Kind::kSlabRevoke,
+                           .session = slab.writer,
+                           .slab = slab.index(),
+                           .epoch = slab.revoke_epoch});
+}
+
+void take_away(StoreState& state, Slab& slab) {
+  Session* writer = state.session(slab.writer);
+  if (writer != nullptr) --writer->slabs_lent;
+  slab.writer = SessionIndex::kNone;
+  slab.is_revoking = false;
+  for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+}
+
+}  // namespace
+
+void lending_lend(StoreState& state, Slab& slab, Session& session) {
+  if (slab.writer == session.index) return;
+  slab.writer = session.index;
+  ++session.slabs_lent;
+  ++state.stats.slab_lends;
+}
+
+bool lending_has_fair_share(StoreState& state, const Tenant& tenant, std::uint32_t slot_class,
+                            const Session& session) {
+  std::size_t writers = session.slabs_lent > 0 ? 0 : 1;
+  for (const SessionIndex index : tenant.sessions) writers += state.session(index)->slabs_lent > 0 ? 1 : 0;
+  return session.slabs_lent * writers >= tenant.classes[slot_class].slabs.size();
+}
+
+bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_class, const Session& session) {
+  SlotClass& candidates = tenant.classes[slot_class];
+  Slab* best = nullptr;
+  for (const SlabIndex index : candidates.with_free) {
+    Slab& slab = state.memory.slab(index);
+    if (can_revoke(state, slab, session) && (best == nullptr || slab.free_count() > best->free_count()))
+      best = &slab;
+  }
+  BlockId cold = candidates.evictor->coldest();
+  for (std::uint32_t i = 0; best == nullptr && cold != BlockId::kNone && i < kColdestMax; ++i) {
+    Slab& slab = state.slab_of(state.blocks[cold].slot);
+    if (can_revoke(state, slab, session)) best = &slab;
+    cold = candidates.evictor->after(cold);
+  }
+  if (best == nullptr) return false;
+  revoke(state, *best);
+  return true;
+}
+
+void lending_acknowledged(StoreState& state, Session& session, const SlabAck& ack) {
+  if (ack.slab >= state.memory.slab_count()) return;
+  Slab& slab = state.memory.slab(SlabIndex{ack.slab});
+  if (slab.writer != session.index || !slab.is_revoking || ack.epoch != slab.revoke_epoch)
+    return;  // an old answer
+  if (ack.state == SlabState::kReleased || ack.state == SlabState::kUnmapped) {
+    take_away(state, slab);
+  } else {
+    slab.is_revoking = false;
+    for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+  }
+}
+
+void lending_writer_gone(StoreState& state, Session& session) {
+  if (session.slabs_lent == 0) return;
+  for (const SlabIndex index : state.tenant_of(session).slabs) {
+    Slab& slab = state.memory.slab(index);
+    if (slab.writer == session.index) take_away(state, slab);
+  }
+}
+
+}  // namespace kvtier

@@ -1,0 +1,32 @@
+#pragma once
+// The write path (DESIGN 4): reserve, commit, abort.
+
+#include <span>
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+/// What a kReserve brought along, copied out of the arena.
+struct ReserveInput {
+  Key parent{};
+  std::vector<Key> keys;
+};
+
+/// Answers, or returns false: a slab has been asked for, try again with the same submission (`may_wait`
+/// false: never).
+bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
+                 std::span<std::byte> results, bool may_wait);
+
+/// Publishes, or refuses, each hold. The first refusal's code, or kOk. A hold that is not this session's own
+/// is kInvalid and changes nothing.
+Code put_commit(StoreState& state, Session& session, std::span<const Hold> holds);
+Code put_abort(StoreState& state, Session& session, std::span<const Hold> holds);
+
+/// The session's process is gone: every block that it was writing comes back.
+void put_reclaim(StoreState& state, Session& session);
+/// The session ended but its process lives: what it was writing must not appear any more, its slots stay
+/// away.
+void put_disown(StoreState& state, Session& session);
+
+}  // namespace kvtier

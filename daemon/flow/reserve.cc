@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/flow/access.h"
+#include "daemon/flow/directory_growth.h"
+#include "daemon/flow/put.h"
+#include "daemon/flow/slots.h"
+
+namespace kvtier {
+namespace {
+
+// How far up a reserve refreshes the recency of the prefix that it continues: enough for the blocks around
+// it; a chain that is used at all is refreshed as a whole by the access log.
+constexpr std::uint32_t kTouchAncestorsMax = 512;
+
+struct Call {
+  StoreState& state;
+  Session& session;
+  Tenant& tenant;
+  Space& space;
+  SpaceId space_id;
+  std::uint32_t stamp;
+};
+
+ReserveResult classify_existing(const Call& call, BlockId id) {
+  const BlockRecord& record = call.state.blocks[id];
+  ReserveResult result{};
+  if (record.state == BlockState::kWriting) {
+    const bool is_twice = record.writer == index_of(call.session.index) && record.hits == call.stamp;
+    result.code = is_twice ? Code::kInvalid : Code::kPending;
+    return result;
+  }
+  result.code = Code::kExists;
+  result.slot = record.slot;
+  result.generation = record.generation;
+  return result;
+}
+
+// A key's parent became known, or came back, after the key's block: put it where it belongs.
+void adopt_orphan(const Call& call, BlockId id, BlockId parent) {
+  if (parent == BlockId::kNone || call.state.blocks[id].parent != BlockId::kNone) return;
+  (void)call.state.tree->attach(id, parent);  // refused: the client claims a cycle, which then stays unlinked
+}
+
+void link_into_writer(const Call& call, BlockId id) {
+  BlockRecord& record = call.state.blocks[id];
+  record.next = call.session.writing;
+  if (record.next != BlockId::kNone) call.state.blocks[record.next].prev = id;
+  call.session.writing = id;
+  ++call.session.writing_count;
+}
+
+BlockRecord& fill_record(const Call& call, BlockId id, const Key& key, const TakenSlot& taken) {
+  BlockRecord& record = call.state.blocks[id];
+  record.key = key;
+  record.space = call.space_id;
+  record.tenant = static_cast<std::uint16_t>(index_of(call.tenant.id));
+  record.slot = taken.slot;
+  record.generation = taken.generation;
+  record.writer = static_cast<std::uint16_t>(index_of(call.session.index));
+  record.hits = call.stamp;
+  return record;
+}
+
+// Index and directory entries first: the only steps that can fail. Links and counts after them.
+BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot& taken) {
+  StoreState& state = call.state;
+  const BlockId id = state.blocks.allocate();
+  if (id == BlockId::kNone) return BlockId::kNone;
+  const BlockRecord& record = fill_record(call, id, key, taken);
+  if (state.index->insert(call.tenant.id, call.space_id, key, id) != Code::kOk) {
+    state.blocks.free(id);
+    return BlockId::kNone;
+  }
+  if (call.tenant.directory.writer.insert({call.space_id, key, directory_residency(record)}) != Code::kOk) {
+    state.index->erase(call.tenant.id, call.space_id, key);
+    state.blocks.free(id);
+    return BlockId::kNone;
+  }
+  state.slab_of(taken.slot).set_block(taken.slot.slot(), id);
+  if (parent != BlockId::kNone) (void)state.tree->attach(id, parent);
+  link_into_writer(call, id);
+  ++call.space.blocks;
+  ++state.stats.blocks_writing;
+  return id;
+}
+
+std::uint32_t count_new(const Call& call, const ReserveInput& input) {
+  std::uint32_t count = 0;
+  for (const Key& key : input.keys) {
+    if (!key.is_zero() && call.state.index->find(call.tenant.id, call.space_id, key) == BlockId::kNone)
+      ++count;
+  }
+  return count;
+}
+
+void count_no_space(StoreStats& stats, Cause cause) {
+  switch (cause) {
+    case Cause::kTierFull:
+      ++stats.no_space_full;
+      break;
+    case Cause::kPinnedBy:
+      ++stats.no_space_pinned;
+      break;
+    case Cause::kQuota:
+      ++stats.no_space_quota;
+      break;
+    case Cause::kWriterBusy:
+      ++stats.no_space_writer_busy;
+      break;
+    default:
+      ++stats.no_space_other;
+      break;
+  }
+}
+
+struct Placing {
+  std::vector<ReserveResult> results;
+  std::uint32_t new_count = 0;
+  bool is_short = false;
+  BlockId last_existing = BlockId::kNone;
+};
+
+ReserveResult granted(const Call& call, BlockId id) {
+  const BlockRecord& record = call.state.blocks[id];
+  ReserveResult result{};
+  result.slot = record.slot;
+  result.hold = {index_of(id), static_cast<std::uint32_t>(record.generation)};
+  result.generation = record.generation;
+  return result;
+}
+
+ReserveResult reuse(const Call& call, BlockId id, BlockId parent, Placing& out) {
+  const ReserveResult result = classify_existing(call, id);
+  ++(result.code == Code::kExists ? call.state.stats.reserve_exists : call.state.stats.reserve_pending);
+  adopt_orphan(call, id, parent);
+  if (result.code == Code::kExists) out.last_existing = id;
+  return result;
+}
+
+ReserveResult refuse(const Call& call, Cause cause, Placing& out) {
+  ReserveResult result{};
+  result.code = Code::kNoSpace;
+  result.cause = cause;
+  out.is_short = true;
+  count_no_space(call.state.stats, cause);
+  return result;
+}
+
+// Answers one key; returns its block, the parent of the next one.
+BlockId place_one(const Call& call, const Key& key, BlockId parent, SlotOutcome& taken, Placing& out) {
+  if (key.is_zero()) {
+    ReserveResult result{};
+    result.code = Code::kInvalid;
+    out.results.push_back(result);
+    return BlockId::kNone;
+  }
+  if (const BlockId id = call.state.index->find(call.tenant.id, call.space_id, key); id != BlockId::kNone) {
+    out.results.push_back(reuse(call, id, parent, out));
+    return id;
+  }
+  if (taken.slots.empty()) {
+    out.results.push_back(refuse(call, taken.cause == Cause::kNone ? Cause::kTierFull : taken.cause, out));
+    return BlockId::kNone;
+  }
+  const BlockId id = place(call, key, parent, taken.slots.back());
+  if (id == BlockId::kNone) {
+    out.results.push_back(refuse(call, Cause::kIndexFull, out));
+    return BlockId::kNone;
+  }
+  taken.slots.pop_back();
+  ++out.new_count;
+  ++call.state.stats.reserve_new;
+  out.results.push_back(granted(call, id));
+  return id;
+}
+
+void answer(const Call& call, const Submission& submission, const Placing& placing,
+            const SlotOutcome& taken) {
+  Completion answer{};
+  answer.request_id = submission.request_id;
+  answer.count = placing.new_count;
+  if (placing.is_short) {
+    answer.code = Code::kNoSpace;
+    answer.cause = taken.cause == Cause::kNone ? Cause::kIndexFull : taken.cause;
+    answer.detail = taken.pinned_by_pid;
+  }
+  call.state.complete(call.session, answer);
+}
+
+}  // namespace
+
+bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
+                 std::span<std::byte> results, bool may_wait) {
+  Tenant& tenant = state.tenant_of(session);
+  Call call{state,
+            session,
+            tenant,
+            *state.space(tenant, submission.space),
+            submission.space,
+            ++state.reserve_stamp};
+  const bool is_all = (submission.flags & kFlagAllOrNothing) != 0;
+  const std::uint32_t wanted = count_new(call, input);
+  SlotOutcome taken;
+  if (wanted > 0) {
+    taken = slots_take(state, {.session = &session,
+                               .tenant = &tenant,
+                               .slot_class = call.space.slot_class,
+                               .count = wanted,
+                               .is_all_or_nothing = is_all,
+                               .may_wait = may_wait});
+    if (taken.slots.size() < wanted && taken.could_wait) {
+      for (const TakenSlot& slot : taken.slots) slots_return(state, slot);
+      return false;
+    }
+  }
+  BlockId parent =
+      input.parent.is_zero() ? BlockId::kNone : state.index->find(tenant.id, submission.space, input.parent);
+  if (parent != BlockId::kNone) access_touch_run(state, parent, kTouchAncestorsMax, false);
+  std::reverse(taken.slots.begin(), taken.slots.end());
+  Placing placing;
+  placing.results.reserve(input.keys.size());
+  for (const Key& key : input.keys) parent = place_one(call, key, parent, taken, placing);
+  for (const TakenSlot& left : taken.slots) slots_return(state, left);
+  if (placing.last_existing != BlockId::kNone) {
+    access_touch_run(state, placing.last_existing, static_cast<std::uint32_t>(input.keys.size()), false);
+  }
+  std::memcpy(results.data(), placing.results.data(), placing.results.size() * sizeof(ReserveResult));
+  answer(call, submission, placing, taken);
+  return true;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,150 @@
+#include "daemon/flow/sessions.h"
+
+#include <algorithm>
+
+#include "daemon/flow/directory_growth.h"
+#include "daemon/flow/lending.h"
+#include "daemon/flow/put.h"
+#include "daemon/flow/slabs.h"
+#include "daemon/flow/wait.h"
+
+namespace kvtier {
+namespace {
+
+Result<SessionIndex> free_place(StoreState& state) {
+  for (std::size_t i = 0; i < state.sessions.size(); ++i) {
+    if (state.sessions[i] == nullptr) return SessionIndex{static_cast<std::uint32_t>(i)};
+  }
+  if (state.sessions.size() >= std::min<std::uint32_t>(state.options.sessions_max, kNoWriter)) {
+    return Status(Code::kNoSpace,
+                  "limits.clients_max is " + std::to_string(state.options.sessions_max) +
+                      " and that many clients are attached; raise it or end one (kvctl clients)");
+  }
+  state.sessions.emplace_back();
+  return SessionIndex{static_cast<std::uint32_t>(state.sessions.size() - 1)};
+}
+
+Status make_channel(StoreState& state, Session& session) {
+  const std::uint64_t bytes = ChannelLayout::bytes_for(state.memory.slab_count() * state.pins_stride);
+  Result<UniqueFd> fd = shm_create("kvtier-channel", bytes, {.reserve_pages = false});
+  if (!fd.is_ok()) return fd.status();
+  KV_RETURN_IF_ERROR(shm_reserve(fd.value().get(), 0, ChannelLayout::kPins));
+  Result<ShmMapping> mapping = ShmMapping::map(fd.value().get(), bytes, ShmAccess::kReadWrite);
+  if (!mapping.is_ok()) return mapping.status();
+  session.channel_fd = std::move(fd).value();
+  session.channel = std::move(mapping).value();
+  auto* header = reinterpret_cast<ChannelHeader*>(session.channel.data());
+  header->magic = kChannelMagic;
+  header->layout_version = kChannelLayoutVersion;
+  header->session_id = session.id;
+  header->pins_bytes = bytes - ChannelLayout::kPins;
+  const auto log = session.channel.bytes().subspan(ChannelLayout::kAccessLog, ChannelLayout::kAccessLogBytes);
+  session.access_log = AccessLogConsumer(log, kAccessLogEntries);
+  return Status::ok();
+}
+
+std::string fd_name(const Session& session) {
+  return "session" + std::to_string(session.id) + ".channel";
+}
+
+void forget(StoreState& state, Session& session) {
+  Tenant& tenant = state.tenant_of(session);
+  std::erase(tenant.sessions, session.index);
+  state.fds->remove(fd_name(session));
+  state.stats.channel_bytes -= ChannelLayout::kPins;
+  if (session.life != Session::Life::kAttached) --state.stats.zombies;
+  --state.stats.sessions;
+  state.sessions[index_of(session.index)].reset();
+}
+
+// What ends with the connection, whether the process lives on or not.
+void end_requests(StoreState& state, Session& session) {
+  waits_forget(state, session);
+  std::erase_if(state.deferred, [&](const Deferred& each) { return each.session_id == session.id; });
+}
+
+}  // namespace
+
+SessionGrant session_grant(StoreState& state, const Session& session) {
+  const Tenant& tenant = state.tenant_of(session);
+  SessionGrant grant;
+  grant.session = session.index;
+  grant.session_id = session.id;
+  grant.secret[0] = session.secret[0];
+  grant.secret[1] = session.secret[1];
+  grant.instance[0] = state.instance[0];
+  grant.instance[1] = state.instance[1];
+  grant.namespace_id = session.tenant;
+  grant.channel_fd = session.channel_fd.get();
+  grant.channel_bytes = session.channel.size();
+  grant.directory_fd = tenant.directory.read_fd.get();
+  grant.directory_bytes = tenant.directory.mapping.size();
+  grant.channel = session.channel.data();
+  return grant;
+}
+
+Result<SessionGrant> session_open(StoreState& state, const SessionRequest& request) {
+  Result<Tenant*> tenant = tenant_open(state, request.namespace_name, request.namespace_bytes_max);
+  if (!tenant.is_ok()) return tenant.status();
+  const Result<SessionIndex> place = free_place(state);
+  if (!place.is_ok()) return place.status();
+  auto session = std::make_unique<Session>();
+  session->index = place.value();
+  session->id = state.next_session_id++;
+  session->secret = {state.chance.next(), state.chance.next()};
+  session->tenant = tenant.value()->id;
+  session->request = request;
+  session->opened_ns = state.now();
+  Status status = make_channel(state, *session);
+  for (const SlabIndex index : tenant.value()->slabs) {
+    const Slab& slab = state.memory.slab(index);
+    if (status.is_ok()) status = slabs_reserve_pins(state, *session, slab, slab.slot_count());
+  }
+  if (!status.is_ok()) return status.while_doing("making a channel for pid " + std::to_string(request.pid));
+  KV_RETURN_IF_ERROR(state.fds->put(fd_name(*session), session->channel_fd.get()));
+  tenant.value()->sessions.push_back(session->index);
+  ++state.stats.sessions;
+  ++state.stats.sessions_opened;
+  state.stats.channel_bytes += ChannelLayout::kPins;
+  SessionGrant grant = session_grant(state, *session);
+  state.sessions[index_of(place.value())] = std::move(session);
+  return grant;
+}
+
+void session_hang_up(StoreState& state, Session& session) {
+  if (session.life == Session::Life::kZombie) return;
+  if (session.life == Session::Life::kAttached) ++state.stats.zombies;
+  session.life = Session::Life::kZombie;
+  end_requests(state, session);
+  put_disown(state, session);
+  for (const SlabIndex index : state.tenant_of(session).slabs) {
+    Slab& slab = state.memory.slab(index);
+    if (slab.writer == session.index)
+      slab.is_revoking = false;  // no answer will come: until its process exits
+  }
+}
+
+void session_exited(StoreState& state, Session& session) {
+  end_requests(state, session);
+  put_reclaim(state, session);
+  lending_writer_gone(state, session);
+  forget(state, session);
+}
+
+Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max) {
+  for (Tenant& tenant : state.tenants) {
+    if (tenant.name == name) return &tenant;
+  }
+  if (state.tenants.size() >= state.options.namespaces_max) {
+    return Status(Code::kNoSpace, "limits.namespaces_max is " + std::to_string(state.options.namespaces_max));
+  }
+  Tenant tenant;
+  tenant.id = NamespaceId{static_cast<std::uint32_t>(state.tenants.size())};
+  tenant.name = name;
+  tenant.bytes_max = bytes_max;
+  KV_RETURN_IF_ERROR(directory_create(state, tenant, 0));
+  state.tenants.push_back(std::move(tenant));
+  return &state.tenants.back();
+}
+
+}  // namespace kvtier

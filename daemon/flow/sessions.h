@@ -1,0 +1,15 @@
+#pragma once
+// Sessions and namespaces: opening, resuming, hanging up, exiting; spaces.
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+Result<SessionGrant> session_open(StoreState& state, const SessionRequest& request);
+void session_hang_up(StoreState& state, Session& session);
+void session_exited(StoreState& state, Session& session);
+SessionGrant session_grant(StoreState& state, const Session& session);
+Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max);
+Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding);
+
+}  // namespace kvtier

@@ -1,0 +1,123 @@
+#include "daemon/flow/slabs.h"
+
+#include <algorithm>
+
+#include "daemon/flow/directory_growth.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+void announce(StoreState& state, const Tenant& tenant, const Slab& slab) {
+  for (const SessionIndex index : tenant.sessions) {
+    Session* session = state.session(index);
+    if (session->life != Session::Life::kAttached) continue;
+    state.outbox->push_back({.kind = OutEvent::Kind::kSlabAdd, .session = index, .slab = slab.index()});
+  }
+}
+
+// Memory that the new slots need beside the slab itself. After it nothing can fail.
+Status reserve_metadata(StoreState& state, Tenant& tenant, const Slab& slab, std::uint64_t slot_bytes) {
+  const std::uint64_t more = slab.bytes() / slot_bytes;
+  std::uint64_t slots = more;
+  for (const Tenant& each : state.tenants) {
+    for (const SlotClass& slot_class : each.classes) slots += slot_class.slots;
+  }
+  KV_RETURN_IF_ERROR(state.blocks.reserve(static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, ~0U))));
+  KV_RETURN_IF_ERROR(state.index->reserve(slots));
+  return directory_make_room(state, tenant, more);
+}
+
+void join_class(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab) {
+  slot_class.slabs.push_back(slab.index());
+  slot_class.slots += slab.slot_count();
+  slot_class.slots_free += slab.free_count();
+  state.stats.slots_free += slab.free_count();
+  slabs_mark_free(state, slot_class, slab);
+  announce(state, tenant, slab);
+}
+
+void leave_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
+  slabs_mark_full(state, slot_class, slab);
+  std::erase(slot_class.slabs, slab.index());
+  slot_class.slots -= slab.slot_count();
+  slot_class.slots_free -= slab.free_count();
+  state.stats.slots_free -= slab.free_count();
+}
+
+// An empty slab of another class: rebalancing between spaces of one namespace.
+Slab* empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint32_t wanted) {
+  for (std::uint32_t i = 0; i < tenant.classes.size(); ++i) {
+    if (i == wanted) continue;
+    SlotClass& other = tenant.classes[i];
+    for (const SlabIndex index : other.with_free) {
+      Slab& slab = state.memory.slab(index);
+      if (!slab.is_empty() || slab.writer != SessionIndex::kNone) continue;
+      leave_class(state, other, slab);
+      ++state.stats.slab_reshapes;
+      return &slab;
+    }
+  }
+  return nullptr;
+}
+
+bool is_within_quota(const Tenant& tenant, const Slab& slab) {
+  return tenant.bytes_max == 0 || tenant.slab_bytes + slab.bytes() <= tenant.bytes_max;
+}
+
+bool assign(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab) {
+  if (!reserve_metadata(state, tenant, slab, slot_class.slot_bytes).is_ok()) return false;
+  const auto count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(slab.bytes() / slot_class.slot_bytes, slab.slots_max()));
+  for (const SessionIndex index : tenant.sessions) {
+    if (!slabs_reserve_pins(state, *state.session(index), slab, count).is_ok()) return false;
+  }
+  if (!slab.assign(tenant.id, slot_class.slot_bytes).is_ok()) return false;
+  join_class(state, tenant, slot_class, slab);
+  return true;
+}
+
+}  // namespace
+
+bool slabs_assign_one(StoreState& state, Tenant& tenant, std::uint32_t slot_class, Cause& cause) {
+  if (Slab* slab = empty_slab_of_other_class(state, tenant, slot_class); slab != nullptr) {
+    return assign(state, tenant, tenant.classes[slot_class], *slab);
+  }
+  Slab* slab = state.memory.take_unassigned();
+  if (slab == nullptr) {
+    cause = Cause::kTierFull;
+    return false;
+  }
+  if (!is_within_quota(tenant, *slab) || !assign(state, tenant, tenant.classes[slot_class], *slab)) {
+    cause = is_within_quota(tenant, *slab) ? Cause::kIndexFull : Cause::kQuota;
+    state.memory.put_unassigned(*slab);
+    return false;
+  }
+  tenant.slabs.push_back(slab->index());
+  tenant.slab_bytes += slab->bytes();
+  ++state.stats.slabs_assigned;
+  return true;
+}
+
+Status slabs_reserve_pins(StoreState& state, const Session& session, const Slab& slab,
+                          std::uint32_t slot_count) {
+  const std::uint64_t offset = ChannelLayout::kPins + index_of(slab.index()) * state.pins_stride;
+  return shm_reserve(session.channel_fd.get(), offset, round_up(pin_table_bytes(slot_count), kPageBytes));
+}
+
+void slabs_mark_full(StoreState& state, SlotClass& slot_class, Slab& slab) {
+  if (slab.free_list_position == ~0U) return;
+  const SlabIndex last = slot_class.with_free.back();
+  slot_class.with_free[slab.free_list_position] = last;
+  state.memory.slab(last).free_list_position = slab.free_list_position;
+  slot_class.with_free.pop_back();
+  slab.free_list_position = ~0U;
+}
+
+void slabs_mark_free(StoreState&, SlotClass& slot_class, Slab& slab) {
+  if (slab.free_list_position != ~0U) return;
+  slab.free_list_position = static_cast<std::uint32_t>(slot_class.with_free.size());
+  slot_class.with_free.push_back(slab.index());
+}
+
+}  // namespace kvtier

@@ -1,0 +1,124 @@
+#include "daemon/flow/slots.h"
+
+#include <algorithm>
+
+#include "daemon/flow/evict.h"
+#include "daemon/flow/lending.h"
+#include "daemon/flow/slabs.h"
+
+namespace kvtier {
+namespace {
+
+void take_from(StoreState& state, SlotClass& slot_class, Slab& slab, std::uint32_t wanted,
+               std::vector<TakenSlot>& out) {
+  while (wanted > 0 && slab.free_count() > 0) {
+    std::uint32_t slot = 0;
+    const Generation generation = slab.take(slot);
+    --slot_class.slots_free;
+    --state.stats.slots_free;
+    if (generation == 0) continue;  // this slot's generations are used up
+    out.push_back({SlotRef::of(index_of(slab.index()), slot), generation});
+    --wanted;
+  }
+  if (slab.free_count() == 0) slabs_mark_full(state, slot_class, slab);
+}
+
+void take_free(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  SlotClass& slot_class = request.tenant->classes[request.slot_class];
+  for (std::size_t i = slot_class.with_free.size(); i-- > 0 && outcome.slots.size() < request.count;) {
+    i = std::min(i, slot_class.with_free.size() - 1);
+    Slab& slab = state.memory.slab(slot_class.with_free[i]);
+    if (!lending_allows(slab, *request.session)) continue;
+    lending_lend(state, slab, *request.session);
+    const auto wanted = static_cast<std::uint32_t>(request.count - outcome.slots.size());
+    take_from(state, slot_class, slab, wanted, outcome.slots);
+    if (slot_class.with_free.empty()) break;
+  }
+}
+
+void take_new_slabs(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  while (outcome.slots.size() < request.count) {
+    if (!slabs_assign_one(state, *request.tenant, request.slot_class, outcome.cause)) return;
+    take_free(state, request, outcome);
+  }
+}
+
+void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
+                    SlotOutcome& outcome) {
+  const auto missing = static_cast<std::uint32_t>(request.count - outcome.slots.size());
+  const EvictPass pass = evict_for(state, {.tenant = request.tenant,
+                                           .slot_class = request.slot_class,
+                                           .session = request.session,
+                                           .count = missing,
+                                           .is_all_or_nothing = request.is_all_or_nothing,
+                                           .scan_max = scan_max});
+  take_free(state, request, outcome);
+  if (outcome.slots.size() == request.count) return;
+  if (pass.pinned > 0) {
+    outcome.cause = Cause::kPinnedBy;
+    outcome.pinned_by_pid = pass.pinned_by_pid;
+  }
+}
+
+// A session below its share looks only at the coldest blocks for one that it may replace, and asks for
+// another slab rather than wear out its own few; one that has its share, or cannot get more, searches on.
+void take_evicted(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  constexpr std::uint32_t kColdestOnly = 128;
+  if (request.may_wait &&
+      !lending_has_fair_share(state, *request.tenant, request.slot_class, *request.session)) {
+    evict_and_take(state, request, kColdestOnly, outcome);
+    if (outcome.slots.size() == request.count) return;
+    outcome.could_wait = lending_revoke_for(state, *request.tenant, request.slot_class, *request.session);
+    if (outcome.could_wait) return;
+  }
+  evict_and_take(state, request, kEvictScanMax, outcome);
+  if (outcome.slots.size() == request.count || !request.may_wait) return;
+  outcome.could_wait = lending_revoke_for(state, *request.tenant, request.slot_class, *request.session);
+}
+
+// More than the namespace could ever hold in this class.
+bool is_hopeless(StoreState& state, const SlotRequest& request) {
+  const SlotClass& slot_class = request.tenant->classes[request.slot_class];
+  const std::uint64_t limit = request.tenant->bytes_max != 0
+                                  ? std::min(request.tenant->bytes_max, state.memory.bytes())
+                                  : state.memory.bytes();
+  return std::uint64_t{request.count} * slot_class.slot_bytes > limit;
+}
+
+}  // namespace
+
+SlotOutcome slots_take(StoreState& state, const SlotRequest& request) {
+  SlotOutcome outcome;
+  outcome.slots.reserve(request.count);
+  if (request.is_all_or_nothing && is_hopeless(state, request)) {
+    outcome.cause = Cause::kRequestTooLarge;
+    return outcome;
+  }
+  take_free(state, request, outcome);
+  if (outcome.slots.size() < request.count) take_new_slabs(state, request, outcome);
+  if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
+  if (request.is_all_or_nothing && outcome.slots.size() < request.count) {
+    for (const TakenSlot& taken : outcome.slots) slots_return(state, taken);
+    outcome.slots.clear();
+  }
+  return outcome;
+}
+
+void slots_return(StoreState& state, const TakenSlot& taken) {
+  Slab& slab = state.slab_of(taken.slot);
+  --slab.writing_count;
+  slot_release(state, state.tenants[index_of(slab.owner())], taken.slot);
+}
+
+void slot_release(StoreState& state, Tenant& tenant, SlotRef slot) {
+  Slab& slab = state.slab_of(slot);
+  slab.give_back(slot.slot());
+  ++state.stats.slots_free;
+  for (SlotClass& slot_class : tenant.classes) {
+    if (slot_class.slot_bytes != slab.slot_bytes()) continue;
+    ++slot_class.slots_free;
+    if (slab.free_count() == 1) slabs_mark_free(state, slot_class, slab);
+  }
+}
+
+}  // namespace kvtier

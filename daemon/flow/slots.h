@@ -1,0 +1,38 @@
+#pragma once
+// Where slots for new blocks come from, in this order: free slots in slabs that the session may write, a slab
+// that belongs to nobody, evictions, and last a slab that another session gives back (lending.h).
+
+#include <vector>
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+struct TakenSlot {
+  SlotRef slot;
+  Generation generation = 0;
+};
+
+struct SlotRequest {
+  Session* session = nullptr;
+  Tenant* tenant = nullptr;
+  std::uint32_t slot_class = 0;
+  std::uint32_t count = 0;
+  bool is_all_or_nothing = false;
+  bool may_wait = false;  ///< the caller can be deferred: slabs of other writers may be asked for
+};
+
+struct SlotOutcome {
+  std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
+  Cause cause = Cause::kNone;    ///< why there are fewer than asked for
+  std::uint32_t pinned_by_pid = 0;
+  bool could_wait = false;  ///< a revocation is under way: defer and try again
+};
+
+SlotOutcome slots_take(StoreState& state, const SlotRequest& request);
+/// Undoes a take: the slots are free again (their generations are not used twice).
+void slots_return(StoreState& state, const TakenSlot& taken);
+/// A slot that nobody can lease any more becomes free and is counted in its class.
+void slot_release(StoreState& state, Tenant& tenant, SlotRef slot);
+
+}  // namespace kvtier

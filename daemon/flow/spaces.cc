@@ -1,0 +1,57 @@
+#include <algorithm>
+
+#include "daemon/flow/sessions.h"
+#include "daemon/policy/lru_evictor.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+SpaceGrant grant_of(const Tenant& tenant, std::size_t place) {
+  const Space& space = tenant.spaces[place];
+  return {SpaceId{static_cast<std::uint32_t>(place + 1)}, space.block_bytes,
+          tenant.classes[space.slot_class].slot_bytes, space.digest};
+}
+
+std::uint32_t class_for(StoreState& state, Tenant& tenant, std::uint64_t slot_bytes) {
+  for (std::uint32_t i = 0; i < tenant.classes.size(); ++i) {
+    if (tenant.classes[i].slot_bytes == slot_bytes) return i;
+  }
+  SlotClass slot_class;
+  slot_class.slot_bytes = slot_bytes;
+  slot_class.evictor = std::make_unique<LruEvictor>(state.blocks);
+  tenant.classes.push_back(std::move(slot_class));
+  return static_cast<std::uint32_t>(tenant.classes.size() - 1);
+}
+
+}  // namespace
+
+Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding) {
+  Tenant& tenant = state.tenant_of(session);
+  Result<Spec> spec = decode_spec(encoding);
+  if (!spec.is_ok()) return spec.status().while_doing("registering a space");
+  const Digest digest = sha256(encoding);
+  for (std::size_t i = 0; i < tenant.spaces.size(); ++i) {
+    if (tenant.spaces[i].digest == digest) return grant_of(tenant, i);
+  }
+  if (tenant.spaces.size() >= state.options.spaces_max) {
+    return Status(Code::kNoSpace, "limits.spaces_max is " + std::to_string(state.options.spaces_max) +
+                                      ": namespace " + tenant.name + " takes no further spec");
+  }
+  const std::uint64_t slot_bytes = round_up(spec.value().block_bytes(), kSlotAlignment);
+  if (slot_bytes > state.memory.slab_bytes()) {
+    return Status(Code::kInvalid, "a block of this spec takes " + format_size(slot_bytes) +
+                                      " and host.slab_bytes is " + format_size(state.memory.slab_bytes()) +
+                                      "; raise host.slab_bytes");
+  }
+  Space space;
+  space.digest = digest;
+  space.encoding.assign(encoding.begin(), encoding.end());
+  space.block_bytes = spec.value().block_bytes();
+  space.spec = std::move(spec).value();
+  space.slot_class = class_for(state, tenant, slot_bytes);
+  tenant.spaces.push_back(std::move(space));
+  return grant_of(tenant, tenant.spaces.size() - 1);
+}
+
+}  // namespace kvtier

@@ -1,0 +1,190 @@
+#pragma once
+// Everything that the store holds. The verbs (one file each) are free functions over it. Thread: the
+// conductor.
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/flow/stats.h"
+#include "daemon/flow/store.h"
+#include "daemon/index/key_index.h"
+#include "daemon/memory/host_memory.h"
+#include "daemon/model/block_table.h"
+#include "daemon/policy/evictor.h"
+#include "daemon/policy/prefix_tree.h"
+#include "libkvclient/base/prng.h"
+#include "libkvclient/wire/access_log.h"
+#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/pins.h"
+#include "libkvclient/wire/spec.h"
+
+namespace kvtier {
+
+/// A registered spec. Its id is its place in Tenant::spaces plus one.
+struct Space {
+  Digest digest{};
+  std::vector<std::byte> encoding;
+  Spec spec;
+  std::uint64_t block_bytes = 0;
+  std::uint32_t slot_class = 0;  ///< place in Tenant::classes
+  std::uint64_t blocks = 0;      ///< records of this space that are not free
+  bool is_invalidated = false;   ///< its blocks are leaving; it takes no new ones until they are gone
+};
+
+/// All slabs of a namespace with one slot size, and the order in which their blocks leave.
+struct SlotClass {
+  std::uint64_t slot_bytes = 0;
+  std::unique_ptr<Evictor> evictor;
+  std::vector<SlabIndex> slabs;
+  std::vector<SlabIndex> with_free;  ///< slabs that have a free slot, in no order
+  std::uint64_t slots = 0;
+  std::uint64_t slots_free = 0;
+};
+
+struct Directory {
+  UniqueFd fd;
+  UniqueFd read_fd;
+  ShmMapping mapping;
+  DirectoryWriter writer;
+};
+
+/// A namespace.
+struct Tenant {
+  NamespaceId id = NamespaceId::kNone;
+  std::string name;
+  std::uint64_t bytes_max = 0;
+  Directory directory;
+  std::uint64_t directory_epoch = 0;
+  std::vector<Space> spaces;
+  std::vector<SlotClass> classes;
+  std::vector<SlabIndex> slabs;
+  std::uint64_t slab_bytes = 0;
+  std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
+  std::uint64_t blocks_ready = 0;
+};
+
+struct Session {
+  enum class Life : std::uint8_t { kAttached, kZombie, kAdopted };
+
+  // constant after opening
+  SessionIndex index = SessionIndex::kNone;
+  std::uint64_t id = 0;
+  std::array<std::uint64_t, 2> secret{};
+  NamespaceId tenant = NamespaceId::kNone;
+  SessionRequest request;
+  TimeNs opened_ns = 0;
+  UniqueFd channel_fd;
+  ShmMapping channel;
+  AccessLogConsumer access_log;
+
+  Life life = Life::kAttached;
+  BlockId writing = BlockId::kNone;  ///< list through prev and next: written or quarantined blocks
+  std::uint32_t writing_count = 0;
+  std::uint32_t slabs_lent = 0;
+  std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
+  UniqueFd pidfd;               ///< of an adopted session, until it comes back or exits
+
+  [[nodiscard]] const PinCell& pin(const Slab& slab, std::uint32_t slot, std::uint64_t pins_stride) const {
+    const std::byte* pins = channel.data() + ChannelLayout::kPins + index_of(slab.index()) * pins_stride;
+    return reinterpret_cast<const PinCell*>(pins)[slot];
+  }
+};
+
+/// A kWait that is not answered yet.
+struct Wait {
+  SessionIndex session = SessionIndex::kNone;
+  std::uint64_t session_id = 0;
+  std::uint32_t request_id = 0;
+  std::uint32_t unresolved = 0;
+  std::uint32_t ready = 0;
+  TimeNs deadline_ns = kNever;
+  std::vector<BlockId> blocks;
+};
+
+/// A kPin in force.
+struct PinHold {
+  TimeNs expires_ns = 0;
+  std::uint64_t session_id = 0;
+};
+
+/// A kReserve that waits for a slab's writer to acknowledge its revocation.
+struct Deferred {
+  SessionIndex session = SessionIndex::kNone;
+  std::uint64_t session_id = 0;
+  Submission submission{};
+  TimeNs give_up_ns = 0;
+  bool is_ready = false;  ///< an acknowledgement came: try again
+};
+
+/// An invalidation in progress: walks the block table in steps.
+struct Invalidation {
+  NamespaceId tenant = NamespaceId::kNone;
+  SpaceId space = SpaceId::kNone;  ///< kNone: all of the namespace
+  std::uint32_t next_block = 0;
+  std::uint32_t count = 0;
+  SessionIndex session = SessionIndex::kNone;
+  std::uint64_t session_id = 0;
+  std::uint32_t request_id = 0;
+};
+
+struct Store::State {
+  // constant after construction
+  StoreOptions options;
+  const Clock* clock = nullptr;
+  FdStore* fds = nullptr;
+  std::uint64_t pins_stride = 0;  ///< bytes of pin counters a slab in each channel
+  Prng chance{0};
+  std::array<std::uint64_t, 2> instance{};
+
+  HostMemory memory;
+  BlockTable blocks;
+  std::unique_ptr<KeyIndex> index;
+  std::unique_ptr<PrefixTree> tree;
+  std::deque<Tenant> tenants;                      ///< stable addresses
+  std::vector<std::unique_ptr<Session>> sessions;  ///< by SessionIndex; null: free place
+  std::uint64_t next_session_id = 1;
+  std::uint32_t reserve_stamp = 0;
+
+  std::unordered_map<std::uint32_t, Wait> waits;                         ///< by a running number
+  std::unordered_multimap<std::uint32_t, std::uint32_t> waits_by_block;  ///< block index -> wait
+  std::uint32_t next_wait = 0;
+  std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
+  std::deque<Deferred> deferred;
+  std::deque<Invalidation> invalidations;
+  std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
+  std::size_t draining_next = 0;
+  TimeNs draining_at_ns = kNever;
+  TimeNs pins_expire_at_ns = kNever;
+
+  StoreStats stats;
+  std::vector<OutEvent>* outbox = nullptr;
+  std::unique_ptr<StoreAdmin> admin;
+
+  [[nodiscard]] TimeNs now() const { return clock->now_ns(); }
+  Tenant& tenant_of(const Session& session) { return tenants[index_of(session.tenant)]; }
+  Slab& slab_of(SlotRef slot) { return memory.slab(SlabIndex{slot.slab()}); }
+  Session* session(SessionIndex at) {
+    return index_of(at) < sessions.size() ? sessions[index_of(at)].get() : nullptr;
+  }
+  /// The session, if its place still holds the one with this id.
+  Session* session(SessionIndex at, std::uint64_t id) {
+    Session* found = session(at);
+    return found != nullptr && found->id == id ? found : nullptr;
+  }
+  Space* space(Tenant& tenant, SpaceId id) {
+    const auto number = static_cast<std::uint32_t>(id);
+    return number >= 1 && number <= tenant.spaces.size() ? &tenant.spaces[number - 1] : nullptr;
+  }
+  void complete(const Session& session, const Completion& completion) {
+    outbox->push_back(
+        {.kind = OutEvent::Kind::kCompletion, .session = session.index, .completion = completion});
+  }
+};
+
+using StoreState = Store::State;
+
+}  // namespace kvtier

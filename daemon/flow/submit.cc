@@ -1,0 +1,202 @@
+#include "daemon/flow/submit.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "daemon/flow/invalidate.h"
+#include "daemon/flow/pin.h"
+#include "daemon/flow/put.h"
+#include "daemon/flow/wait.h"
+
+namespace kvtier {
+namespace {
+
+// How long a reservation waits for another writer's answer. A healthy client's service thread answers in well
+// under a millisecond; one that does not answer in this time may be stopped.
+constexpr TimeNs kRevokePatienceNs = 20 * kNsPerMs;
+
+struct Command {
+  StoreState& state;
+  Session& session;
+  const Submission& submission;
+
+  void answer(Code code, std::uint32_t count = 0) const {
+    Completion completion{};
+    completion.request_id = submission.request_id;
+    completion.code = code;
+    completion.count = count;
+    state.complete(session, completion);
+  }
+};
+
+// The arena range of a command; empty when it leaves the arena.
+std::span<std::byte> arena(const Command& command, std::uint64_t bytes) {
+  const std::uint64_t offset = command.submission.arena_offset;
+  if (offset > kArenaBytes || bytes > kArenaBytes - offset || offset % 8 != 0) return {};
+  return command.session.channel.bytes().subspan(ChannelLayout::kArena + offset, bytes);
+}
+
+// Copies keys out: what the client does to the arena afterwards changes nothing.
+bool copy_keys(const Command& command, std::uint64_t skip, std::vector<Key>& keys) {
+  const std::uint32_t count = command.submission.count;
+  if (count == 0 || count > kRequestKeysMax) return false;
+  const auto bytes = arena(command, skip + std::uint64_t{count} * sizeof(Key));
+  if (bytes.empty()) return false;
+  keys.resize(count);
+  std::memcpy(keys.data(), bytes.data() + skip, count * sizeof(Key));
+  return true;
+}
+
+bool copy_holds(const Command& command, std::vector<Hold>& holds) {
+  const std::uint32_t count = command.submission.count;
+  if (count == 0 || count > kRequestKeysMax) return false;
+  holds.resize(count);
+  if (command.submission.arena_offset == kNoArena) {
+    if (count > kInlineHolds) return false;
+    std::copy_n(command.submission.holds, count, holds.begin());
+    return true;
+  }
+  const auto bytes = arena(command, count * sizeof(Hold));
+  if (bytes.empty()) return false;
+  std::memcpy(holds.data(), bytes.data(), count * sizeof(Hold));
+  return true;
+}
+
+// The space of the command, if it takes blocks now; else it is answered.
+Space* usable_space(const Command& command) {
+  Space* space = command.state.space(command.state.tenant_of(command.session), command.submission.space);
+  if (space == nullptr) {
+    command.answer(Code::kNotFound);
+  } else if (space->is_invalidated) {
+    command.answer(Code::kStale);
+    space = nullptr;
+  }
+  return space;
+}
+
+bool run_reserve(const Command& command, TimeNs give_up_ns) {
+  ReserveInput input;
+  if (!copy_keys(command, sizeof(ReserveHead), input.keys)) return false;
+  const auto bytes = arena(command, reserve_request_bytes(command.submission.count));
+  if (bytes.empty()) return false;
+  if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
+  if (usable_space(command) == nullptr) return true;
+  std::memcpy(&input.parent, bytes.data(), sizeof input.parent);
+  const auto results = bytes.subspan(reserve_results_offset(command.submission.count));
+  const bool may_wait = command.state.now() < give_up_ns;
+  if (put_reserve(command.state, command.session, command.submission, input, results, may_wait)) return true;
+  command.state.deferred.push_back({.session = command.session.index,
+                                    .session_id = command.session.id,
+                                    .submission = command.submission,
+                                    .give_up_ns = give_up_ns});
+  return true;
+}
+
+TimeNs patience(const Command& command) {
+  const TimeNs own = command.state.now() + kRevokePatienceNs;
+  const TimeNs asked = command.submission.deadline_ns;
+  return asked == 0 ? own : std::min(own, asked);
+}
+
+bool run_end(const Command& command) {
+  std::vector<Hold> holds;
+  if (!copy_holds(command, holds)) return false;
+  const bool is_commit = command.submission.op == Op::kCommit;
+  const Code code = is_commit ? put_commit(command.state, command.session, holds)
+                              : put_abort(command.state, command.session, holds);
+  if ((command.submission.flags & kFlagReply) != 0) command.answer(code, command.submission.count);
+  return true;
+}
+
+bool run_pin(const Command& command) {
+  std::vector<Key> keys;
+  if (!copy_keys(command, 0, keys)) return false;
+  const TimeNs ttl_ns = command.submission.args[0];
+  if (command.submission.op == Op::kUnpin) {
+    command.answer(Code::kOk, unpin_keys(command.state, command.session, command.submission.space, keys));
+    return true;
+  }
+  if (ttl_ns == 0 || ttl_ns > kPinTtlNsMax) return command.answer(Code::kInvalid), true;
+  std::uint32_t count = 0;
+  const Code code = pin_keys(command.state, command.session, command.submission.space, keys, ttl_ns, count);
+  command.answer(code, count);
+  return true;
+}
+
+bool run_wait(const Command& command) {
+  std::vector<Key> keys;
+  if (!copy_keys(command, 0, keys)) return false;
+  wait_start(command.state, command.session, command.submission, keys);
+  return true;
+}
+
+bool run_invalidate(const Command& command) {
+  if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
+  const SpaceId id = command.submission.space;
+  if (id != SpaceId::kNone && command.state.space(command.state.tenant_of(command.session), id) == nullptr) {
+    return command.answer(Code::kNotFound), true;
+  }
+  invalidate_start(command.state, command.session, command.submission);
+  return true;
+}
+
+bool run(const Command& command) {
+  switch (command.submission.op) {
+    case Op::kEcho:
+      return command.answer(Code::kOk), true;
+    case Op::kReserve:
+      return run_reserve(command, patience(command));
+    case Op::kCommit:
+    case Op::kAbort:
+      return run_end(command);
+    case Op::kWait:
+      return run_wait(command);
+    case Op::kCancel:
+      wait_cancel(command.state, command.session, static_cast<std::uint32_t>(command.submission.args[0]));
+      return true;
+    case Op::kPin:
+    case Op::kUnpin:
+      return run_pin(command);
+    case Op::kInvalidate:
+      return run_invalidate(command);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool submit_command(StoreState& state, Session& session, const Submission& submission, std::string& why) {
+  if (run({state, session, submission})) return true;
+  why = "command " + std::to_string(static_cast<unsigned>(submission.op)) + " with " +
+        std::to_string(submission.count) + " items at arena offset " +
+        std::to_string(submission.arena_offset) + " is not one of the protocol's";
+  ++state.stats.protocol_errors;
+  return false;
+}
+
+std::size_t deferred_step(StoreState& state) {
+  std::size_t ended = 0;
+  const TimeNs now = state.now();
+  for (std::size_t left = state.deferred.size(); left > 0; --left) {
+    const Deferred each = state.deferred.front();
+    state.deferred.pop_front();
+    Session* session = state.session(each.session, each.session_id);
+    if (session == nullptr) continue;
+    if (!each.is_ready && now < each.give_up_ns) {
+      state.deferred.push_back(each);
+      continue;
+    }
+    (void)run_reserve({state, *session, each.submission}, each.give_up_ns);
+    ++ended;
+  }
+  state.stats.reserves_deferred = state.deferred.size();
+  return ended;
+}
+
+TimeNs deferred_next_deadline(const StoreState& state) {
+  TimeNs next = kNever;
+  for (const Deferred& each : state.deferred) next = std::min(next, each.is_ready ? 0 : each.give_up_ns);
+  return next;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,20 @@
+#pragma once
+// kWait: an answer once none of the given keys is pending any more. kCancel ends one.
+
+#include <span>
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+void wait_start(StoreState& state, Session& session, const Submission& submission, std::span<const Key> keys);
+void wait_cancel(StoreState& state, Session& session, std::uint32_t request_id);
+/// A pending block was published or is gone: counts down every wait on it.
+void waits_resolve(StoreState& state, BlockId id, bool is_ready);
+/// Answers kDeadline to the waits whose time is over.
+std::size_t waits_expire(StoreState& state);
+/// The session ended: nobody listens any more.
+void waits_forget(StoreState& state, const Session& session);
+[[nodiscard]] TimeNs waits_next_deadline(const StoreState& state);
+
+}  // namespace kvtier

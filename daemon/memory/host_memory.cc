@@ -1,0 +1,65 @@
+#include "daemon/memory/host_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+Status check_sizes(std::uint64_t bytes, std::uint64_t slab_bytes) {
+  if (bytes % kPageBytes != 0 || bytes == 0) {
+    return {Code::kInvalid,
+            "host.bytes is " + std::to_string(bytes) + "; it must be a multiple of 4 KiB above 0"};
+  }
+  if (slab_bytes % kPageBytes != 0 || slab_bytes > bytes) {
+    return {Code::kInvalid, "host.slab_bytes is " + format_size(slab_bytes) +
+                                "; it must be a multiple of 4 KiB and at most host.bytes (" +
+                                format_size(bytes) + ")"};
+  }
+  const std::uint64_t count = (bytes + slab_bytes - 1) / slab_bytes;
+  if (count > SlotRef::kSlabsMax) {
+    return {Code::kInvalid, "host.bytes / host.slab_bytes gives " + std::to_string(count) +
+                                " slabs; at most " + std::to_string(SlotRef::kSlabsMax) +
+                                ": raise host.slab_bytes"};
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+std::uint64_t HostMemory::default_slab_bytes(std::uint64_t tier_bytes) {
+  const std::uint64_t wanted = std::bit_ceil(std::max<std::uint64_t>(tier_bytes / 128, 1));
+  return std::min(std::clamp<std::uint64_t>(wanted, 16 * kMiB, kGiB), round_up(tier_bytes, kPageBytes));
+}
+
+Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore& fds) {
+  HostMemory memory;
+  memory.bytes_ = options.bytes;
+  memory.slab_bytes_ = options.slab_bytes != 0 ? options.slab_bytes : default_slab_bytes(options.bytes);
+  KV_RETURN_IF_ERROR(check_sizes(memory.bytes_, memory.slab_bytes_));
+  for (std::uint64_t at = 0; at < memory.bytes_; at += memory.slab_bytes_) {
+    const SlabIndex index{static_cast<std::uint32_t>(memory.slabs_.size())};
+    const std::uint64_t bytes = std::min(memory.slab_bytes_, memory.bytes_ - at);
+    Result<Slab> slab = Slab::create(index, bytes, options.use_huge_pages, fds);
+    if (!slab.is_ok()) {
+      return slab.status().while_doing("host.bytes is " + format_size(memory.bytes_) + ", " +
+                                       format_size(at) + " could be reserved; lower host.bytes");
+    }
+    memory.slabs_.push_back(std::move(slab).value());
+    memory.unassigned_.push_back(index);
+  }
+  std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
+  return memory;
+}
+
+Slab* HostMemory::take_unassigned() {
+  if (unassigned_.empty()) return nullptr;
+  Slab& result = slab(unassigned_.back());
+  unassigned_.pop_back();
+  return &result;
+}
+
+}  // namespace kvtier

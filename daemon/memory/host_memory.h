@@ -1,0 +1,46 @@
+#pragma once
+// The host tier's memory: all slabs, taken at start. A tier that does not fit is refused then, with numbers.
+// Thread: the conductor.
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "daemon/memory/slab.h"
+
+namespace kvtier {
+
+struct HostMemoryOptions {
+  std::uint64_t bytes = 0;
+  std::uint64_t slab_bytes = 0;  ///< 0: chosen
+  bool use_huge_pages = false;
+};
+
+class HostMemory {
+ public:
+  static Result<HostMemory> create(const HostMemoryOptions& options, FdStore& fds);
+
+  /// A slab that belongs to no namespace yet, taken off the list; nullptr: none left.
+  Slab* take_unassigned();
+  /// Undoes take_unassigned for a slab that was not assigned after all.
+  void put_unassigned(const Slab& slab) { unassigned_.push_back(slab.index()); }
+  [[nodiscard]] std::uint32_t unassigned_count() const {
+    return static_cast<std::uint32_t>(unassigned_.size());
+  }
+
+  [[nodiscard]] Slab& slab(SlabIndex index) { return slabs_[index_of(index)]; }
+  [[nodiscard]] std::uint32_t slab_count() const { return static_cast<std::uint32_t>(slabs_.size()); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t slab_bytes() const { return slab_bytes_; }
+
+  /// The size that is chosen for a tier: about 1/128 of it, a power of two between 16 MiB and 1 GiB.
+  static std::uint64_t default_slab_bytes(std::uint64_t tier_bytes);
+
+ private:
+  std::deque<Slab> slabs_;  ///< stable addresses
+  std::vector<SlabIndex> unassigned_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t slab_bytes_ = 0;
+};
+
+}  // namespace kvtier

@@ -49,13 +49,14 @@ def job_read() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default=str(Path(sys.prefix) / "share" / "model.gguf"), help="a GGUF file")
     parser.add_argument("--socket", help="the daemon's socket (default: the client's own default)")
+    parser.add_argument("--handbook", type=Path, default=HERE / "handbook.txt", help="the text that A and B share")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="the same for all processes")
     return parser.parse_args()
 
 
 def runs_make(job: argparse.Namespace, folder: Path) -> dict[str, Run]:
     """A, B and their controls, one after the other: they would share the cores otherwise."""
-    handbook = (HERE / "handbook.txt").read_text(encoding="utf-8")
+    handbook = job.handbook.read_text(encoding="utf-8")
     for name, question in QUESTIONS.items():
         (folder / f"{name}.txt").write_text(handbook + question, encoding="utf-8")
     salt = secrets.token_hex(8)  # the blocks of an earlier run must not answer A

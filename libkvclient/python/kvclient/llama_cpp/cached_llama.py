@@ -31,17 +31,10 @@ class Result:
 
 
 class CachedLlama:
-    """Not thread-safe: one prompt at a time, as with llama.cpp's context itself.
-
-    client: a kvclient.Client, or None to compute everything. wait_s: how long a prompt may wait for blocks that
-    another process is computing right now; 0 computes them here as well.
-    """
+    """Not thread-safe: one prompt at a time, as with llama.cpp's context itself."""
 
     def __init__(self, model_path: str, client=None, *, options=EngineOptions(), salt: bytes = b"", wait_s: float = 0.0):
-        self._client = client
-        self._salt = salt
-        self._wait_s = wait_s
-        self._space = None
+        self.attach(client, salt=salt, wait_s=wait_s)
         self._position = 0
         self._logits = None
         self.engine = Engine(model_path, options)
@@ -50,6 +43,15 @@ class CachedLlama:
             self.close()
             raise UnsupportedModel(f"{model_path}: llama.cpp exports its state in a layout that is not known here")
         self.spec = make_spec(self.engine, model_path, self.block_bytes)
+
+    def attach(self, client, *, salt: bytes = b"", wait_s: float = 0.0) -> None:
+        """From the next prompt on: `client` is a kvclient.Client, or None to compute everything; only equal salts
+        share blocks; a prompt waits `wait_s` for blocks that another process is computing, and 0 computes them too.
+        """
+        self._client = client
+        self._salt = salt
+        self._wait_s = wait_s
+        self._space = None
 
     def tokenize(self, text: str) -> list[int]:
         return self.engine.vocabulary.tokenize(text)
@@ -109,13 +111,21 @@ class CachedLlama:
         """Blocks restored from the front of the prompt."""
         if not keys:
             return 0
-        self._wait_for_pending(keys)
-        with self._space.acquire(keys) as lease:
-            for index in range(len(lease)):
-                if not block_import(self.engine, index, lease[index], self.block_bytes):
-                    _log.warning("kvtier: block %d does not fit its place; computing from there", index)
-                    return index
-            return len(lease)
+        try:
+            self._wait_for_pending(keys)
+            with self._space.acquire(keys) as lease:
+                return self._restore_leased(lease)
+        except kvclient.KvError as error:
+            _log.warning("kvtier: computing what could not be read: %s", error)
+            self.engine.clear()
+            return 0
+
+    def _restore_leased(self, lease) -> int:
+        for index in range(len(lease)):
+            if not block_import(self.engine, index, lease[index], self.block_bytes):
+                _log.warning("kvtier: block %d does not fit its place; computing from there", index)
+                return index
+        return len(lease)
 
     def _wait_for_pending(self, keys: bytes) -> None:
         if self._wait_s > 0 and _PENDING in self._space.match(keys).states:
@@ -127,7 +137,11 @@ class CachedLlama:
         if not missing:
             return contextlib.nullcontext(())
         parent = keys[(restored - 1) * KEY_BYTES : restored * KEY_BYTES] if restored else None
-        return self._space.reserve(missing, parent=parent)
+        try:
+            return self._space.reserve(missing, parent=parent)
+        except kvclient.KvError as error:
+            _log.warning("kvtier: not storing: %s", error)
+            return contextlib.nullcontext(())
 
     def _store(self, batch, first_index: int) -> int:
         return sum(self._store_block(batch[i], first_index + i) for i in range(len(batch)))

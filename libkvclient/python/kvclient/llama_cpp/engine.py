@@ -6,7 +6,6 @@ Its `Llama` class cannot be used: it does not let a caller ask for a second sequ
 from __future__ import annotations
 
 import ctypes
-import logging
 import os
 from dataclasses import dataclass
 
@@ -14,10 +13,8 @@ import llama_cpp
 import numpy as np
 
 from .block_state import BLOCK_TOKENS, MAIN_SEQ, SCRATCH_SEQ
+from .library_log import library_log_redirect
 from .vocabulary import Vocabulary
-
-# Nothing but errors: the library prints a page for every model it loads.
-logging.getLogger("llama-cpp-python").setLevel(logging.ERROR)
 
 KV_TYPES = {
     "f32": llama_cpp.GGML_TYPE_F32,
@@ -54,6 +51,7 @@ class Engine:
             raise
 
     def _load(self, model_path: str) -> None:
+        library_log_redirect()
         llama_cpp.llama_backend_init()
         self.model = llama_cpp.llama_model_load_from_file(
             os.fsencode(model_path), llama_cpp.llama_model_default_params()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
+import os
 
 import kvclient
 import llama_cpp
@@ -17,7 +19,7 @@ STATE_LAYOUT = f"llama.cpp-state-v{llama_cpp.LLAMA_STATE_SEQ_VERSION}"
 def make_spec(engine, model_path: str, block_bytes: int):
     """n_ctx and the number of threads are left out on purpose: the bytes do not depend on them."""
     metadata = model_metadata(engine.model)
-    digest = _file_sha256(model_path)
+    digest = _file_sha256(model_path, os.stat(model_path).st_mtime_ns)
     return kvclient.Spec(
         model=metadata.get("general.name", "") or metadata.get("general.architecture", "unnamed"),
         revision=f"gguf-sha256:{digest}",
@@ -88,6 +90,7 @@ def _number(text: str) -> float | int | None:
     return int(value) if value.is_integer() else value
 
 
-def _file_sha256(path: str) -> str:
+@functools.lru_cache
+def _file_sha256(path: str, _mtime_ns: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

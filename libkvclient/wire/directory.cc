@@ -8,7 +8,8 @@
 namespace kvtier {
 namespace {
 
-using Table = DirectoryTable;
+using Index = DirectoryIndex;
+using ValueWords = DirectoryLine::ValueWords;
 
 constexpr std::uint64_t kMagic = 0x726964726569746bULL;  // "ktierdir"
 /// Searches of one find: each repeats only because a removal moved entries meanwhile.
@@ -19,13 +20,13 @@ std::uint32_t tag_of(SpaceId space) {
   return static_cast<std::uint32_t>(space);
 }
 
-Table::ValueWords pack(const Residency& at) {
+ValueWords pack(const Residency& at) {
   return {at.host.generation | (std::uint64_t{at.host_flags} << kFlagsShift),
           at.gpu.generation | (std::uint64_t{at.gpu_flags} << kFlagsShift),
           at.host.slot.bits | (std::uint64_t{at.gpu.slot.bits} << 32)};
 }
 
-Residency unpack(const Table::ValueWords& words) {
+Residency unpack(const ValueWords& words) {
   Residency at;
   at.host = {{static_cast<std::uint32_t>(words[2])}, words[0] & kGenerationMax};
   at.gpu = {{static_cast<std::uint32_t>(words[2] >> 32)}, words[1] & kGenerationMax};
@@ -39,9 +40,10 @@ bool fits(const Residency& at) {
          at.host_flags <= kResidencyFlagsMask && at.gpu_flags <= kResidencyFlagsMask;
 }
 
-Status mismatch(std::string_view what, std::uint64_t ours, std::uint64_t found, Code code = Code::kCorrupt) {
-  return {code, "directory " + std::string(what) + ": expected " + std::to_string(ours) + ", found " +
-                    std::to_string(found)};
+Status mismatch(const std::string& what, std::uint64_t ours, std::uint64_t found,
+                Code code = Code::kCorrupt) {
+  return {code,
+          "directory " + what + ": expected " + std::to_string(ours) + ", found " + std::to_string(found)};
 }
 
 /// The header of a directory that someone else formatted.
@@ -57,12 +59,14 @@ Result<DirectoryHash> check_header(std::span<const std::byte> memory) {
   }
   if (header->magic != kMagic) return mismatch("magic", kMagic, header->magic);
   const std::uint64_t capacity = header->capacity;
-  const std::uint64_t fitting =
-      (memory.size() - sizeof(DirectoryHeader)) / sizeof(DirectoryLine) - kDirectoryWindow;
-  if (capacity == 0 || capacity > std::min(fitting, kDirectoryCapacityMax)) {
-    return mismatch("capacity, at most what is mapped", fitting, capacity);
+  if (capacity == 0 || capacity > kDirectoryCapacityMax) {
+    return mismatch("capacity, at most", kDirectoryCapacityMax, capacity);
   }
-  return DirectoryHash{.seed = header->seed, .capacity = capacity};
+  if (DirectoryLayout::bytes_for(capacity) > memory.size()) {
+    return mismatch("mapping length for " + std::to_string(capacity) + " entries, at least",
+                    DirectoryLayout::bytes_for(capacity), memory.size());
+  }
+  return DirectoryHash::of(header->seed, capacity);
 }
 
 }  // namespace
@@ -84,111 +88,114 @@ Result<DirectoryWriter> DirectoryWriter::create(std::span<std::byte> memory, std
   header->seed = seed;
   // release: who sees the version sees the fields above.
   header->version.store(kDirectoryVersion, std::memory_order_release);
-  DirectoryWriter writer;
-  writer.header_ = header;
-  writer.lines_ = reinterpret_cast<DirectoryLine*>(memory.data() + sizeof(DirectoryHeader));
-  writer.hash_ = {.seed = seed, .capacity = capacity};
+  DirectoryWriter writer = over(memory, DirectoryHash::of(seed, capacity));
+  writer.clear();
   return writer;
 }
 
 Result<DirectoryWriter> DirectoryWriter::adopt(std::span<std::byte> memory) {
   const Result<DirectoryHash> hash = check_header(memory);
   if (!hash.is_ok()) return hash.status().while_doing("adopt the directory");
-  DirectoryWriter writer;
-  writer.header_ = reinterpret_cast<DirectoryHeader*>(memory.data());
-  writer.lines_ = reinterpret_cast<DirectoryLine*>(memory.data() + sizeof(DirectoryHeader));
-  writer.hash_ = hash.value();
+  DirectoryWriter writer = over(memory, hash.value());
   writer.clear();
   return writer;
 }
 
-void DirectoryWriter::clear() {
-  Table::shift_open(header_->shift);
-  for (std::uint64_t i = 0; i < hash_.capacity + kDirectoryWindow; ++i) {
-    // An even empty line is left alone: its page may never have been touched.
-    if (Table::own(lines_[i].head) != 0) Table::clear(lines_[i]);
-  }
-  Table::shift_close(header_->shift);
-  size_ = 0;
+DirectoryWriter DirectoryWriter::over(std::span<std::byte> memory, const DirectoryHash& hash) {
+  DirectoryWriter writer;
+  writer.header_ = reinterpret_cast<DirectoryHeader*>(memory.data());
+  writer.index_ = reinterpret_cast<Index::Word*>(memory.data() + sizeof(DirectoryHeader));
+  writer.lines_ =
+      reinterpret_cast<DirectoryLine*>(memory.data() + DirectoryLayout::entries_offset(hash.capacity));
+  writer.hash_ = hash;
+  writer.free_.reserve(hash.capacity);
+  return writer;
 }
 
-DirectoryLine* DirectoryWriter::find_line(SpaceId space, const Key& key) const {
-  DirectoryLine* const home = &lines_[hash_.home(space, key)];
-  for (DirectoryLine* line = home; line != home + kDirectoryWindow; ++line) {
-    const std::uint32_t tag = Table::tag_of(Table::own(line->head));
-    if (tag == 0) return nullptr;
-    if (tag != tag_of(space)) continue;
-    unsigned same = 0;
-    while (same < 4 && Table::own(line->key[same]) == key.words[same]) ++same;
-    if (same == 4) return line;
+void DirectoryWriter::clear() {
+  Index::shift_open(header_->shift);
+  for (std::uint64_t i = 0; i < DirectoryLayout::index_words(hash_.capacity); ++i) {
+    // What is empty is left alone: its page may never have been touched.
+    if (Index::own(index_[i]) != 0) Index::put(index_[i], 0);
+  }
+  Index::shift_close(header_->shift);
+  free_.clear();
+  size_ = 0;
+  for (std::uint64_t i = hash_.capacity; i-- > 0;) {
+    if (lines_[i].is_touched()) lines_[i].clear();
+    free_.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+Index::Word* DirectoryWriter::find_word(SpaceId space, const Key& key) const {
+  const DirectoryHash::Home home = hash_.home(space, key);
+  Index::Word* place = &index_[home.place];
+  for (const Index::Word* end = place + kDirectoryWindow; place != end; ++place) {
+    const std::uint32_t word = Index::own(*place);
+    if (word == 0) return place;
+    if (((word ^ home.fingerprint) & ~hash_.number_mask) != 0) continue;
+    const DirectoryLine& line = line_of(word);
+    if (line.own_tag() == tag_of(space) && line.own_key() == key.words) return place;
   }
   return nullptr;
 }
 
+DirectoryLine* DirectoryWriter::find_line(SpaceId space, const Key& key) const {
+  const Index::Word* place = find_word(space, key);
+  if (place == nullptr || Index::own(*place) == 0) return nullptr;
+  return &line_of(Index::own(*place));
+}
+
 Code DirectoryWriter::insert(const EntryView& entry) {
   if (entry.space == SpaceId::kNone || !fits(entry.at)) return Code::kInvalid;
-  if (find_line(entry.space, entry.key) != nullptr) return Code::kExists;
-  DirectoryLine* const home = &lines_[hash_.home(entry.space, entry.key)];
-  for (DirectoryLine* line = home; line != home + kDirectoryWindow; ++line) {
-    if (Table::tag_of(Table::own(line->head)) != 0) continue;
-    Table::write(*line, tag_of(entry.space), entry.key.words, pack(entry.at));
-    ++size_;
-    return Code::kOk;
-  }
-  return Code::kNoSpace;
+  Index::Word* place = find_word(entry.space, entry.key);
+  if (place == nullptr) return Code::kNoSpace;
+  if (Index::own(*place) != 0) return Code::kExists;
+  if (free_.empty()) return Code::kNoSpace;
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  // The entry first: who finds the word finds the entry complete.
+  lines_[number].write(tag_of(entry.space), entry.key.words, pack(entry.at));
+  const std::uint32_t fingerprint = hash_.home(entry.space, entry.key).fingerprint;
+  Index::put(*place, (fingerprint & ~hash_.number_mask) | (number + 1));
+  ++size_;
+  return Code::kOk;
 }
 
 Code DirectoryWriter::update(SpaceId space, const Key& key, const Residency& at) {
   if (!fits(at)) return Code::kInvalid;
   DirectoryLine* line = find_line(space, key);
   if (line == nullptr) return Code::kNotFound;
-  Table::write(*line, tag_of(space), key.words, pack(at));
+  line->write(tag_of(space), key.words, pack(at));
   return Code::kOk;
 }
 
 Code DirectoryWriter::remove(SpaceId space, const Key& key) {
-  DirectoryLine* line = find_line(space, key);
-  if (line == nullptr) return Code::kNotFound;
-  close_hole(line);
+  Index::Word* place = find_word(space, key);
+  if (place == nullptr || Index::own(*place) == 0) return Code::kNotFound;
+  DirectoryLine& line = line_of(Index::own(*place));
+  const auto home_of = [this](std::uint32_t word) {
+    const DirectoryLine& other = line_of(word);
+    return &index_[hash_.home(SpaceId{other.own_tag()}, Key{other.own_key()}).place];
+  };
+  Index::remove(place, index_ + DirectoryLayout::index_words(hash_.capacity), header_->shift, home_of);
+  // Only now: home_of reads the entries of the cluster, and a reader on the way finds this one whole or not
+  // at all.
+  line.clear();
+  free_.push_back(static_cast<std::uint32_t>(&line - lines_));
   --size_;
   return Code::kOk;
-}
-
-std::uint64_t DirectoryWriter::home_of(const DirectoryLine& line) const {
-  Key key;
-  for (unsigned i = 0; i < 4; ++i) key.words[i] = Table::own(line.key[i]);
-  return hash_.home(SpaceId{Table::tag_of(Table::own(line.head))}, key);
-}
-
-// Backward shift: each later entry of the cluster that may stand in the hole moves into it and leaves a new
-// hole. A copy is there before the original goes, so a reader misses an entry only if it passed the hole
-// before the copy and came to the original after; the shift count makes it look again.
-void DirectoryWriter::close_hole(DirectoryLine* hole) {
-  const DirectoryLine* const end = lines_ + hash_.capacity + kDirectoryWindow;
-  bool shifting = false;
-  for (DirectoryLine* line = hole + 1; line != end; ++line) {
-    if (Table::tag_of(Table::own(line->head)) == 0) break;
-    if (lines_ + home_of(*line) > hole) continue;
-    if (!shifting) Table::shift_open(header_->shift);
-    shifting = true;
-    Table::move(*hole, *line);
-    hole = line;
-  }
-  Table::clear(*hole);
-  if (shifting) Table::shift_close(header_->shift);
 }
 
 bool DirectoryWriter::find(SpaceId space, const Key& key, Residency& at) const {
   const DirectoryLine* line = find_line(space, key);
   if (line == nullptr) return false;
-  Table::ValueWords words;
-  for (unsigned i = 0; i < words.size(); ++i) words[i] = Table::own(line->value[i]);
-  at = unpack(words);
+  at = unpack(line->own_value());
   return true;
 }
 
 void DirectoryWriter::prefetch(SpaceId space, const Key& key) const {
-  __builtin_prefetch(&lines_[hash_.home(space, key)], 1);
+  __builtin_prefetch(&index_[hash_.home(space, key).place], 1);
 }
 
 void DirectoryWriter::mark_moved() {
@@ -202,25 +209,52 @@ Result<DirectoryReader> DirectoryReader::attach(std::span<const std::byte> memor
   const Result<DirectoryHash> hash = check_header(memory);
   if (!hash.is_ok()) return hash.status().while_doing("attach the directory");
   DirectoryReader reader;
-  reader.header_ = reinterpret_cast<const DirectoryHeader*>(memory.data());
-  reader.lines_ = reinterpret_cast<const DirectoryLine*>(memory.data() + sizeof(DirectoryHeader));
   reader.hash_ = hash.value();
+  reader.header_ = reinterpret_cast<const DirectoryHeader*>(memory.data());
+  reader.index_ = reinterpret_cast<const Index::Word*>(memory.data() + sizeof(DirectoryHeader));
+  reader.lines_ = reinterpret_cast<const DirectoryLine*>(
+      memory.data() + DirectoryLayout::entries_offset(reader.hash_.capacity));
   return reader;
 }
 
-bool DirectoryReader::find_at(std::uint64_t home, SpaceId space, const Key& key, Residency& at) const {
-  if (space == SpaceId::kNone) return false;
-  const DirectoryLine* const line = &lines_[home];
-  for (unsigned attempt = 0; attempt < kFindsMax; ++attempt) {
-    const std::uint64_t begun = Table::shift_begin(header_->shift);
-    Table::ValueWords words;
-    const Probe probe = Table::find(line, line + kDirectoryWindow, tag_of(space), key.words, words);
-    if (probe == Probe::kHit) {
-      at = unpack(words);
-      return true;
+void DirectoryReader::prefetch_entries(std::span<Home> homes) const {
+  for (Home& home : homes) {
+    const Index::Word* place = &index_[home.place];
+    for (const Index::Word* end = place + kDirectoryWindow; place != end; ++place) {
+      // relaxed: a hint. What find_at reads there is checked like any other entry.
+      const std::uint32_t word = place->load(std::memory_order_relaxed);
+      if (word == 0) break;
+      if (((word ^ home.fingerprint) & ~hash_.number_mask) != 0) continue;
+      home.hint = (word & hash_.number_mask) - 1;
+      __builtin_prefetch(&lines_[home.hint]);
+      break;
     }
-    if (probe == Probe::kUnsure) return false;
-    if (Table::shift_stable(header_->shift, begun)) return false;
+  }
+}
+
+bool DirectoryReader::find_at(Home home, SpaceId space, const Key& key, Residency& at) const {
+  ValueWords words;
+  const auto read_entry = [&](std::uint32_t number) {
+    // The daemon is trusted; the check turns a daemon's bug into a miss for the price of a predicted branch.
+    if (number >= hash_.capacity || space == SpaceId::kNone) [[unlikely]]
+      return LineRead::kOther;
+    return lines_[number].read(tag_of(space), key.words, words);
+  };
+  // An entry that reads as this key is the answer, whichever way led to it. All else needs a full search.
+  if (read_entry(home.hint) != LineRead::kMatch && !search(home, read_entry)) return false;
+  at = unpack(words);
+  return true;
+}
+
+template <class ReadEntry>
+bool DirectoryReader::search(const Home& home, const ReadEntry& read_entry) const {
+  const Index::Word* const place = &index_[home.place];
+  for (unsigned attempt = 0; attempt < kFindsMax; ++attempt) {
+    const std::uint64_t begun = Index::shift_begin(header_->shift);
+    const Probe probe =
+        Index::find(place, place + kDirectoryWindow, home.fingerprint, hash_.number_mask, read_entry);
+    if (probe == Probe::kHit) return true;
+    if (probe == Probe::kUnsure || Index::shift_stable(header_->shift, begun)) return false;
   }
   return false;
 }

@@ -55,7 +55,7 @@ void read_until(const std::atomic<bool>& stop, const DirectoryReader& reader, st
 
 TEST(DirectoryRaceTest, NeverAFalseHitWhileEntriesShift) {
   constexpr std::uint64_t kKept = 16;
-  const std::uint64_t capacity = 80;
+  const std::uint64_t capacity = kKeys;
   const ZeroedMemory memory(DirectoryLayout::bytes_for(capacity));
   auto writer = DirectoryWriter::create(memory.span(), capacity, 3).value();
   for (std::uint64_t number = 0; number < kKept; ++number) {

@@ -35,6 +35,15 @@ struct Directory {
         writer(DirectoryWriter::create(memory.span(), capacity, 42).value()),
         reader(DirectoryReader::attach(memory.span()).value()) {}
 
+  [[nodiscard]] std::span<DirectoryIndex::Word> index() const {
+    auto* words = reinterpret_cast<DirectoryIndex::Word*>(memory.span().data() + sizeof(DirectoryHeader));
+    return {words, DirectoryLayout::index_words(writer.capacity())};
+  }
+  [[nodiscard]] std::span<DirectoryLine> lines() const {
+    const std::size_t offset = DirectoryLayout::entries_offset(writer.capacity());
+    return {reinterpret_cast<DirectoryLine*>(memory.span().data() + offset), writer.capacity()};
+  }
+
   bool both_find(std::uint64_t number, Residency& at) const {
     Residency seen_by_writer;
     const bool found = reader.find(kSpace, key_of(number), at);
@@ -92,7 +101,7 @@ TEST(DirectoryTest, AnswersWithTheCodeOfEachCase) {
 // Random operations against a map, held at a load of 0.75 for most of the run.
 TEST(DirectoryTest, AgreesWithAMapUnderRandomOperations) {
   constexpr std::uint64_t kBlocks = 3'000;
-  Directory directory(DirectoryLayout::capacity_for(kBlocks));
+  Directory directory(kBlocks);
   std::unordered_map<std::uint64_t, Residency> model;
   Prng prng(1);
   for (int step = 0; step < 200'000; ++step) {
@@ -135,10 +144,8 @@ TEST(DirectoryTest, EmptiesWithoutTombstones) {
       ASSERT_EQ(directory.writer.remove(kSpace, key_of(number)), Code::kOk);
     }
   }
-  const auto* lines = reinterpret_cast<const DirectoryLine*>(directory.memory.span().data() + 4096);
-  for (std::size_t i = 0; i < 100 + kDirectoryWindow; ++i) {
-    EXPECT_EQ(DirectoryTable::tag_of(lines[i].head.load()), 0u);
-  }
+  for (const auto& word : directory.index()) EXPECT_EQ(word.load(), 0u);
+  for (const DirectoryLine& line : directory.lines()) EXPECT_EQ(line.own_tag(), 0u);
 }
 
 /// Keys that only differ in a regular pattern: the hash must spread them as if they were random.
@@ -155,46 +162,72 @@ class DirectoryStride : public testing::TestWithParam<int> {
   }
 };
 
-TEST_P(DirectoryStride, FillsToThreeQuartersWithShortSearches) {
+TEST_P(DirectoryStride, FillsUpWithShortSearches) {
   constexpr std::uint64_t kBlocks = 30'000;
-  Directory directory(DirectoryLayout::capacity_for(kBlocks));
+  Directory directory(kBlocks);
   for (std::uint64_t number = 1; number <= kBlocks; ++number) {
     const EntryView entry{kSpace, regular_key(GetParam(), number), residency_of(number)};
     ASSERT_EQ(directory.writer.insert(entry), Code::kOk) << number;
   }
-  const DirectoryHash hash{42, directory.reader.capacity()};
-  const auto* lines = reinterpret_cast<const DirectoryLine*>(directory.memory.span().data() + 4096);
+  const DirectoryHash hash = DirectoryHash::of(42, kBlocks);
   std::uint64_t displacement_sum = 0;
-  for (std::uint64_t i = 0; i < hash.capacity + kDirectoryWindow; ++i) {
-    if (DirectoryTable::tag_of(lines[i].head.load()) == 0) continue;
-    Key key;
-    for (std::size_t word = 0; word < 4; ++word) key.words[word] = lines[i].key[word].load();
-    displacement_sum += i - hash.home(kSpace, key);
+  for (std::uint32_t place = 0; place < directory.index().size(); ++place) {
+    const std::uint32_t word = directory.index()[place].load();
+    if (word == 0) continue;
+    const DirectoryLine& line = directory.lines()[(word & hash.number_mask) - 1];
+    displacement_sum += place - hash.home(kSpace, Key{line.own_key()}).place;
   }
-  // Linear probing of random keys at 0.75: 1.5 lines from home on average.
-  EXPECT_LT(static_cast<double>(displacement_sum) / kBlocks, 2.0);
+  // Linear probing of random keys at half load: half a word from home on average.
+  EXPECT_LT(static_cast<double>(displacement_sum) / kBlocks, 0.6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, DirectoryStride, testing::Range(0, 11));
 
 TEST(DirectoryTest, AFullWindowSaysNoSpaceAndTheRestStaysFindable) {
-  Directory directory(1);  // every key has the same home
-  for (std::uint64_t number = 0; number < kDirectoryWindow; ++number) {
+  constexpr std::uint64_t kCapacity = 200;
+  Directory directory(kCapacity);
+  const DirectoryHash hash = DirectoryHash::of(42, kCapacity);
+  std::vector<std::uint64_t> numbers;  // all with one home
+  for (std::uint64_t number = 0; numbers.size() <= kDirectoryWindow; ++number) {
+    if (hash.home(kSpace, key_of(number)).place == 17) numbers.push_back(number);
+  }
+  const std::uint64_t last = numbers.back();
+  numbers.pop_back();
+  for (const std::uint64_t number : numbers) ASSERT_EQ(directory.writer.insert(entry_of(number)), Code::kOk);
+  EXPECT_EQ(directory.writer.insert(entry_of(last)), Code::kNoSpace);
+  Residency at;
+  EXPECT_FALSE(directory.both_find(last, at));
+  ASSERT_EQ(directory.writer.remove(kSpace, key_of(numbers[3])), Code::kOk);
+  EXPECT_EQ(directory.writer.insert(entry_of(last)), Code::kOk);
+  EXPECT_TRUE(directory.both_find(last, at));
+  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(directory.both_find(numbers[i], at), i != 3);
+}
+
+TEST(DirectoryTest, AFullDirectorySaysNoSpace) {
+  Directory directory(3);
+  for (std::uint64_t number = 0; number < 3; ++number) {
     ASSERT_EQ(directory.writer.insert(entry_of(number)), Code::kOk);
   }
-  EXPECT_EQ(directory.writer.insert(entry_of(9999)), Code::kNoSpace);
-  Residency at;
-  EXPECT_FALSE(directory.both_find(9999, at));
-  ASSERT_EQ(directory.writer.remove(kSpace, key_of(3)), Code::kOk);
-  EXPECT_EQ(directory.writer.insert(entry_of(9999)), Code::kOk);
-  for (std::uint64_t number = 0; number < kDirectoryWindow; ++number) {
-    EXPECT_EQ(directory.both_find(number, at), number != 3);
-  }
+  EXPECT_EQ(directory.writer.insert(entry_of(3)), Code::kNoSpace);
+  ASSERT_EQ(directory.writer.remove(kSpace, key_of(1)), Code::kOk);
+  EXPECT_EQ(directory.writer.insert(entry_of(3)), Code::kOk);
+}
+
+TEST(DirectoryTest, TheWholeKeyDecidesNotItsFingerprint) {
+  Directory directory(2);
+  const DirectoryHash hash = DirectoryHash::of(42, 2);
+  ASSERT_EQ(directory.writer.insert(entry_of(0)), Code::kOk);
+  // Every place of the index leads to that entry, under the fingerprint of a key that is not there.
+  const std::uint32_t word = (hash.home(kSpace, key_of(1)).fingerprint & ~hash.number_mask) | 1U;
+  for (auto& place : directory.index()) place.store(word);
+  std::vector<Key> keys{key_of(1)};
+  std::vector<Residency> at(1);
+  EXPECT_EQ(directory.reader.find_batch(kSpace, keys, at), 0u);
 }
 
 TEST(DirectoryTest, BatchesFindWhatSingleFindsDo) {
   constexpr std::uint64_t kBlocks = 1'000;
-  Directory directory(DirectoryLayout::capacity_for(kBlocks));
+  Directory directory(kBlocks);
   for (std::uint64_t number = 0; number < kBlocks; number += 2) {
     ASSERT_EQ(directory.writer.insert(entry_of(number)), Code::kOk);
   }
@@ -236,7 +269,9 @@ TEST(DirectoryTest, AttachRefusesWhatItCannotRead) {
   EXPECT_EQ(refused(0).code(), Code::kCorrupt);
   EXPECT_EQ(refused(4096).code(), Code::kCorrupt);
   const std::size_t few = DirectoryLayout::bytes_for(99);
-  EXPECT_NE(refused(few).message().find("99, found 100"), std::string::npos) << refused(few).message();
+  const std::string both = std::to_string(DirectoryLayout::bytes_for(100)) + ", found " + std::to_string(few);
+  EXPECT_EQ(refused(few).code(), Code::kCorrupt);
+  EXPECT_NE(refused(few).message().find(both), std::string::npos) << refused(few).message();
   header->version.store(9);
   EXPECT_EQ(refused(all).code(), Code::kVersion);
   EXPECT_NE(refused(all).message().find("expected 1, found 9"), std::string::npos) << refused(all).message();
@@ -254,8 +289,7 @@ TEST(DirectoryTest, AdoptionClearsAndRepairsHalfWrittenEntries) {
     ASSERT_EQ(directory.writer.insert(entry_of(number)), Code::kOk);
   }
   auto* header = reinterpret_cast<DirectoryHeader*>(directory.memory.span().data());
-  auto* lines = reinterpret_cast<DirectoryLine*>(directory.memory.span().data() + 4096);
-  for (std::size_t i = 0; i < 100; i += 3) lines[i].head.fetch_or(1);  // the daemon died here
+  for (std::size_t i = 0; i < 100; i += 3) directory.lines()[i].head.fetch_or(1);  // the daemon died here
   header->shift.fetch_add(1);
   auto adopted = DirectoryWriter::adopt(directory.memory.span());
   ASSERT_TRUE(adopted.is_ok());
@@ -277,14 +311,22 @@ TEST(DirectoryTest, MovedIsSeenByReaders) {
 }
 
 TEST(DirectoryTest, AnEntryThatIsNeverFinishedIsAMissNotAHang) {
-  Directory directory(1);
+  Directory directory(2);
   ASSERT_EQ(directory.writer.insert(entry_of(0)), Code::kOk);
   ASSERT_EQ(directory.writer.insert(entry_of(1)), Code::kOk);
-  auto* lines = reinterpret_cast<DirectoryLine*>(directory.memory.span().data() + 4096);
-  lines[0].head.fetch_add(1);
+  directory.lines()[0].head.fetch_add(1);
   Residency at;
   EXPECT_FALSE(directory.reader.find(kSpace, key_of(0), at));
   EXPECT_TRUE(directory.reader.find(kSpace, key_of(1), at));
+}
+
+TEST(DirectoryTest, AnEntryNumberBeyondTheMappingIsAMiss) {
+  Directory directory(2);
+  ASSERT_EQ(directory.writer.insert(entry_of(0)), Code::kOk);
+  for (auto& word : directory.index()) word.fetch_or(3);
+  std::vector<Key> keys{key_of(0)};
+  std::vector<Residency> at(1);
+  EXPECT_EQ(directory.reader.find_batch(kSpace, keys, at), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+#include "tests/support/store_checks.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/flow/state.h"
+
+namespace kvtier::test {
+namespace {
+
+struct Counts {
+  std::uint64_t ready = 0;
+  std::uint64_t writing = 0;
+  std::uint64_t quarantined = 0;
+  std::uint64_t draining = 0;
+};
+
+void check_visible(StoreState& state, BlockId id, const BlockRecord& record) {
+  Tenant& tenant = state.tenants[record.tenant];
+  EXPECT_EQ(state.index->find(tenant.id, record.space, record.key), id);
+  Residency at;
+  ASSERT_TRUE(tenant.directory.writer.find(record.space, record.key, at));
+  EXPECT_EQ(at.host, (Locator{record.slot, record.generation}));
+  EXPECT_EQ(at.is_pending(), record.state == BlockState::kWriting);
+}
+
+void check_record(StoreState& state, BlockId id, Counts& counts) {
+  const BlockRecord& record = state.blocks[id];
+  const SlotWord word = state.slab_of(record.slot).table().at(record.slot.slot());
+  EXPECT_EQ(word.generation, record.generation);
+  EXPECT_EQ(state.slab_of(record.slot).block(record.slot.slot()), id);
+  switch (record.state) {
+    case BlockState::kReady:
+      ++counts.ready;
+      EXPECT_EQ(word.state, SlotState::kReady);
+      check_visible(state, id, record);
+      break;
+    case BlockState::kWriting:
+      ++counts.writing;
+      EXPECT_EQ(word.state, SlotState::kWriting);
+      check_visible(state, id, record);
+      break;
+    case BlockState::kQuarantined:
+      ++counts.quarantined;
+      EXPECT_EQ(word.state, SlotState::kQuarantined);
+      break;
+    case BlockState::kDraining:
+      ++counts.draining;
+      EXPECT_EQ(word.state, SlotState::kEvicting);
+      break;
+    default:
+      ADD_FAILURE() << "a block at rest is in state " << static_cast<int>(record.state);
+  }
+  for (BlockId child = record.first_child; child != BlockId::kNone;
+       child = state.blocks[child].next_sibling) {
+    EXPECT_EQ(state.blocks[child].parent, id);
+  }
+}
+
+void check_classes(StoreState& state, std::uint64_t ready) {
+  std::uint64_t free = 0;
+  std::uint64_t listed = 0;
+  for (Tenant& tenant : state.tenants) {
+    for (SlotClass& slot_class : tenant.classes) {
+      std::uint64_t class_free = 0;
+      std::uint64_t slots = 0;
+      for (const SlabIndex index : slot_class.slabs) {
+        Slab& slab = state.memory.slab(index);
+        EXPECT_EQ(slab.owner(), tenant.id);
+        class_free += slab.free_count();
+        slots += slab.slot_count();
+        EXPECT_EQ(slab.free_count() > 0, slab.free_list_position != ~0U);
+      }
+      EXPECT_EQ(class_free, slot_class.slots_free);
+      EXPECT_EQ(slots, slot_class.slots);
+      free += class_free;
+      listed += slot_class.evictor->size();
+    }
+  }
+  EXPECT_EQ(listed, ready) << "each ready block is on one evictor's list";
+  EXPECT_EQ(free, state.stats.slots_free);
+}
+
+}  // namespace
+
+void check_store(Store& store) {
+  StoreState& state = store.state();
+  Counts counts;
+  for (std::uint32_t i = 0; i < state.blocks.limit(); ++i) {
+    if (state.blocks[BlockId{i}].state != BlockState::kFree) check_record(state, BlockId{i}, counts);
+  }
+  EXPECT_EQ(counts.ready, state.stats.blocks_ready);
+  EXPECT_EQ(counts.writing, state.stats.blocks_writing);
+  EXPECT_EQ(counts.quarantined, state.stats.slots_quarantined);
+  EXPECT_EQ(counts.draining, state.stats.blocks_draining);
+  EXPECT_EQ(state.index->size(), counts.ready + counts.writing);
+  std::uint64_t entries = 0;
+  for (const Tenant& tenant : state.tenants) entries += tenant.directory.writer.size();
+  EXPECT_EQ(entries, counts.ready + counts.writing);
+  check_classes(state, counts.ready);
+}
+
+}  // namespace kvtier::test

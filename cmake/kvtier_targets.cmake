@@ -55,9 +55,12 @@ function(kvtier_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABEL}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
-# Adds the folders that have a CMakeLists.txt: modules land one after the other.
+# Adds the folders that have a CMakeLists.txt. -DKVTIER_SKIP="tools/kvbench;tests/fuzz" leaves some out.
 function(kvtier_add_subdirectories)
   foreach(folder ${ARGN})
+    if(folder IN_LIST KVTIER_SKIP)
+      continue()
+    endif()
     if(EXISTS ${CMAKE_SOURCE_DIR}/${folder}/CMakeLists.txt)
       add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
     endif()

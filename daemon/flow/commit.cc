@@ -1,3 +1,4 @@
+#include "daemon/flow/checksums.h"
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/put.h"
 #include "daemon/flow/unpublish.h"
@@ -65,6 +66,7 @@ Code publish(StoreState& state, Session& session, BlockId id) {
   ++state.stats.blocks_ready;
   ++tenant.blocks_ready;
   ++state.stats.commits;
+  checksum_schedule(state, id);
   waits_resolve(state, id, true);
   return Code::kOk;
 }
@@ -100,6 +102,15 @@ void put_reclaim(StoreState& state, Session& session) {
   while (session.writing != BlockId::kNone) {
     give_up(state, session, session.writing);
     ++state.stats.aborts_by_exit;
+  }
+}
+
+void put_reclaim_slab(StoreState& state, Session& session, SlabIndex slab) {
+  for (BlockId id = session.writing; id != BlockId::kNone;) {
+    const BlockRecord& record = state.blocks[id];
+    const BlockId next = record.next;
+    if (record.slot.slab() == index_of(slab)) give_up(state, session, id);
+    id = next;
   }
 }
 

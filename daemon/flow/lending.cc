@@ -1,5 +1,7 @@
 #include "daemon/flow/lending.h"
 
+#include "daemon/flow/put.h"
+
 namespace kvtier {
 namespace {
 
@@ -27,6 +29,7 @@ void take_away(StoreState& state, Slab& slab) {
   if (writer != nullptr) --writer->slabs_lent;
   slab.writer = SessionIndex::kNone;
   slab.is_revoking = false;
+  state.restart.slabs()[index_of(slab.index())].writer_session = 0;
   for (Deferred& deferred : state.deferred) deferred.is_ready = true;
 }
 
@@ -35,6 +38,7 @@ void take_away(StoreState& state, Slab& slab) {
 void lending_lend(StoreState& state, Slab& slab, Session& session) {
   if (slab.writer == session.index) return;
   slab.writer = session.index;
+  state.restart.slabs()[index_of(slab.index())].writer_session = session.id;
   ++session.slabs_lent;
   ++state.stats.slab_lends;
 }
@@ -71,10 +75,18 @@ void lending_acknowledged(StoreState& state, Session& session, const SlabAck& ac
   if (slab.writer != session.index || !slab.is_revoking || ack.epoch != slab.revoke_epoch)
     return;  // an old answer
   if (ack.state == SlabState::kReleased || ack.state == SlabState::kUnmapped) {
+    put_reclaim_slab(state, session, slab.index());
     take_away(state, slab);
   } else {
     slab.is_revoking = false;
     for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+  }
+}
+
+void lending_resumed(StoreState& state, Session& session) {
+  for (const SlabIndex index : state.tenant_of(session).slabs) {
+    Slab& slab = state.memory.slab(index);
+    if (slab.writer == session.index && slab.writing_count > 0) revoke(state, slab);
   }
 }
 

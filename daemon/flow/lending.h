@@ -24,6 +24,8 @@ bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_cl
 
 /// The writer's answer. Wakes deferred reservations.
 void lending_acknowledged(StoreState& state, Session& session, const SlabAck& ack);
+/// A session came back after the daemon's restart: what it was writing is asked back, slab by slab.
+void lending_resumed(StoreState& state, Session& session);
 /// The writer's process is gone.
 void lending_writer_gone(StoreState& state, Session& session);
 

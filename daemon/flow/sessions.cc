@@ -1,6 +1,7 @@
 #include "daemon/flow/sessions.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/lending.h"
@@ -10,6 +11,10 @@
 
 namespace kvtier {
 namespace {
+
+std::uint64_t channel_bytes(const StoreState& state) {
+  return ChannelLayout::bytes_for(state.memory.slab_count() * state.pins_stride);
+}
 
 Result<SessionIndex> free_place(StoreState& state) {
   for (std::size_t i = 0; i < state.sessions.size(); ++i) {
@@ -25,21 +30,16 @@ Result<SessionIndex> free_place(StoreState& state) {
 }
 
 Status make_channel(StoreState& state, Session& session) {
-  const std::uint64_t bytes = ChannelLayout::bytes_for(state.memory.slab_count() * state.pins_stride);
+  const std::uint64_t bytes = channel_bytes(state);
   Result<UniqueFd> fd = shm_create("kvtier-channel", bytes, {.reserve_pages = false});
   if (!fd.is_ok()) return fd.status();
   KV_RETURN_IF_ERROR(shm_reserve(fd.value().get(), 0, ChannelLayout::kPins));
-  Result<ShmMapping> mapping = ShmMapping::map(fd.value().get(), bytes, ShmAccess::kReadWrite);
-  if (!mapping.is_ok()) return mapping.status();
-  session.channel_fd = std::move(fd).value();
-  session.channel = std::move(mapping).value();
+  KV_RETURN_IF_ERROR(session_map_channel(state, session, std::move(fd).value()));
   auto* header = reinterpret_cast<ChannelHeader*>(session.channel.data());
   header->magic = kChannelMagic;
   header->layout_version = kChannelLayoutVersion;
   header->session_id = session.id;
   header->pins_bytes = bytes - ChannelLayout::kPins;
-  const auto log = session.channel.bytes().subspan(ChannelLayout::kAccessLog, ChannelLayout::kAccessLogBytes);
-  session.access_log = AccessLogConsumer(log, kAccessLogEntries);
   return Status::ok();
 }
 
@@ -50,11 +50,29 @@ std::string fd_name(const Session& session) {
 void forget(StoreState& state, Session& session) {
   Tenant& tenant = state.tenant_of(session);
   std::erase(tenant.sessions, session.index);
+  state.restart.sessions()[index_of(session.index)].id = 0;
   state.fds->remove(fd_name(session));
+  state.fds->remove("session" + std::to_string(session.id) + ".pidfd");
   state.stats.channel_bytes -= ChannelLayout::kPins;
   if (session.life != Session::Life::kAttached) --state.stats.zombies;
   --state.stats.sessions;
   state.sessions[index_of(session.index)].reset();
+}
+
+// Published last: id.
+void keep_for_restart(StoreState& state, const Session& session) {
+  RestartSession& kept = state.restart.sessions()[index_of(session.index)];
+  kept.secret[0] = session.secret[0];
+  kept.secret[1] = session.secret[1];
+  kept.tenant = index_of(session.tenant);
+  kept.pid = session.request.pid;
+  kept.uid = session.request.uid;
+  kept.is_read_only = session.request.is_read_only ? 1 : 0;
+  copy_name(session.request.client_name, kept.name);
+  copy_name(session.request.client_version, kept.version);
+  std::atomic_signal_fence(std::memory_order_release);
+  kept.id = session.id;
+  state.restart.header().next_session_id = state.next_session_id;
 }
 
 // What ends with the connection, whether the process lives on or not.
@@ -64,6 +82,18 @@ void end_requests(StoreState& state, Session& session) {
 }
 
 }  // namespace
+
+Status session_map_channel(StoreState& state, Session& session, UniqueFd fd) {
+  const Result<std::uint64_t> checked = shm_verify(fd.get(), channel_bytes(state));
+  if (!checked.is_ok()) return checked.status();
+  Result<ShmMapping> mapping = ShmMapping::map(fd.get(), checked.value(), ShmAccess::kReadWrite);
+  if (!mapping.is_ok()) return mapping.status();
+  session.channel_fd = std::move(fd);
+  session.channel = std::move(mapping).value();
+  const auto log = session.channel.bytes().subspan(ChannelLayout::kAccessLog, ChannelLayout::kAccessLogBytes);
+  session.access_log = AccessLogConsumer(log, kAccessLogEntries);
+  return Status::ok();
+}
 
 SessionGrant session_grant(StoreState& state, const Session& session) {
   const Tenant& tenant = state.tenant_of(session);
@@ -102,6 +132,7 @@ Result<SessionGrant> session_open(StoreState& state, const SessionRequest& reque
   }
   if (!status.is_ok()) return status.while_doing("making a channel for pid " + std::to_string(request.pid));
   KV_RETURN_IF_ERROR(state.fds->put(fd_name(*session), session->channel_fd.get()));
+  keep_for_restart(state, *session);
   tenant.value()->sessions.push_back(session->index);
   ++state.stats.sessions;
   ++state.stats.sessions_opened;
@@ -143,6 +174,7 @@ Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint6
   tenant.name = name;
   tenant.bytes_max = bytes_max;
   KV_RETURN_IF_ERROR(directory_create(state, tenant, 0));
+  state.restart.add_tenant(name, bytes_max);
   state.tenants.push_back(std::move(tenant));
   return &state.tenants.back();
 }

@@ -6,10 +6,14 @@
 namespace kvtier {
 
 Result<SessionGrant> session_open(StoreState& state, const SessionRequest& request);
+/// Takes a channel into the session: maps it and starts to read its access log.
+Status session_map_channel(StoreState& state, Session& session, UniqueFd fd);
 void session_hang_up(StoreState& state, Session& session);
 void session_exited(StoreState& state, Session& session);
 SessionGrant session_grant(StoreState& state, const Session& session);
 Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max);
+void space_add(StoreState& state, Tenant& tenant, const Digest& digest, std::span<const std::byte> encoding,
+               Spec spec);
 Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding);
 
 }  // namespace kvtier

@@ -24,17 +24,9 @@ Status reserve_metadata(StoreState& state, Tenant& tenant, const Slab& slab, std
     for (const SlotClass& slot_class : each.classes) slots += slot_class.slots;
   }
   KV_RETURN_IF_ERROR(state.blocks.reserve(static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, ~0U))));
+  state.restart.header().blocks_reserved = state.blocks.reserved();
   KV_RETURN_IF_ERROR(state.index->reserve(slots));
   return directory_make_room(state, tenant, more);
-}
-
-void join_class(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab) {
-  slot_class.slabs.push_back(slab.index());
-  slot_class.slots += slab.slot_count();
-  slot_class.slots_free += slab.free_count();
-  state.stats.slots_free += slab.free_count();
-  slabs_mark_free(state, slot_class, slab);
-  announce(state, tenant, slab);
 }
 
 void leave_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
@@ -73,7 +65,12 @@ bool assign(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab
     if (!slabs_reserve_pins(state, *state.session(index), slab, count).is_ok()) return false;
   }
   if (!slab.assign(tenant.id, slot_class.slot_bytes).is_ok()) return false;
-  join_class(state, tenant, slot_class, slab);
+  RestartSlab& kept = state.restart.slabs()[index_of(slab.index())];
+  kept.slot_bytes = slot_class.slot_bytes;
+  kept.writer_session = 0;
+  kept.tenant_plus_one = index_of(tenant.id) + 1;
+  slabs_join_class(state, slot_class, slab);
+  announce(state, tenant, slab);
   return true;
 }
 
@@ -103,6 +100,20 @@ Status slabs_reserve_pins(StoreState& state, const Session& session, const Slab&
                           std::uint32_t slot_count) {
   const std::uint64_t offset = ChannelLayout::kPins + index_of(slab.index()) * state.pins_stride;
   return shm_reserve(session.channel_fd.get(), offset, round_up(pin_table_bytes(slot_count), kPageBytes));
+}
+
+void slabs_join_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
+  slot_class.slabs.push_back(slab.index());
+  slot_class.slots += slab.slot_count();
+  slot_class.slots_free += slab.free_count();
+  state.stats.slots_free += slab.free_count();
+  if (slab.free_count() > 0) slabs_mark_free(state, slot_class, slab);
+}
+
+std::uint64_t slabs_pins_stride(const HostMemory& memory) {
+  const std::uint64_t slots =
+      std::min<std::uint64_t>(memory.slab_bytes() / kSlotAlignment, SlotRef::kSlotsMax);
+  return round_up(pin_table_bytes(slots), kPageBytes);
 }
 
 void slabs_mark_full(StoreState& state, SlotClass& slot_class, Slab& slab) {

@@ -13,6 +13,12 @@ bool slabs_assign_one(StoreState& state, Tenant& tenant, std::uint32_t slot_clas
 Status slabs_reserve_pins(StoreState& state, const Session& session, const Slab& slab,
                           std::uint32_t slot_count);
 
+/// Counts an assigned slab in its class, without announcing it.
+void slabs_join_class(StoreState& state, SlotClass& slot_class, Slab& slab);
+
+/// Bytes of pin counters that each channel has for each slab.
+std::uint64_t slabs_pins_stride(const HostMemory& memory);
+
 /// Keeps SlotClass::with_free true to the slab.
 void slabs_mark_full(StoreState& state, SlotClass& slot_class, Slab& slab);
 void slabs_mark_free(StoreState& state, SlotClass& slot_class, Slab& slab);

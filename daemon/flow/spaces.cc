@@ -13,7 +13,7 @@ SpaceGrant grant_of(const Tenant& tenant, std::size_t place) {
           tenant.classes[space.slot_class].slot_bytes, space.digest};
 }
 
-std::uint32_t class_for(StoreState& state, Tenant& tenant, std::uint64_t slot_bytes) {
+std::uint32_t space_class(StoreState& state, Tenant& tenant, std::uint64_t slot_bytes) {
   for (std::uint32_t i = 0; i < tenant.classes.size(); ++i) {
     if (tenant.classes[i].slot_bytes == slot_bytes) return i;
   }
@@ -25,6 +25,17 @@ std::uint32_t class_for(StoreState& state, Tenant& tenant, std::uint64_t slot_by
 }
 
 }  // namespace
+
+void space_add(StoreState& state, Tenant& tenant, const Digest& digest, std::span<const std::byte> encoding,
+               Spec spec) {
+  Space space;
+  space.digest = digest;
+  space.encoding.assign(encoding.begin(), encoding.end());
+  space.block_bytes = spec.block_bytes();
+  space.slot_class = space_class(state, tenant, round_up(space.block_bytes, kSlotAlignment));
+  space.spec = std::move(spec);
+  tenant.spaces.push_back(std::move(space));
+}
 
 Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding) {
   Tenant& tenant = state.tenant_of(session);
@@ -44,13 +55,11 @@ Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span
                                       " and host.slab_bytes is " + format_size(state.memory.slab_bytes()) +
                                       "; raise host.slab_bytes");
   }
-  Space space;
-  space.digest = digest;
-  space.encoding.assign(encoding.begin(), encoding.end());
-  space.block_bytes = spec.value().block_bytes();
-  space.spec = std::move(spec).value();
-  space.slot_class = class_for(state, tenant, slot_bytes);
-  tenant.spaces.push_back(std::move(space));
+  if (state.restart.add_space(tenant.id, encoding) != Code::kOk) {
+    return Status(Code::kNoSpace,
+                  "the specs of all namespaces together take too much memory; use fewer spaces");
+  }
+  space_add(state, tenant, digest, encoding, std::move(spec).value());
   return grant_of(tenant, tenant.spaces.size() - 1);
 }
 

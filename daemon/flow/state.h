@@ -14,6 +14,7 @@
 #include "daemon/index/key_index.h"
 #include "daemon/memory/host_memory.h"
 #include "daemon/model/block_table.h"
+#include "daemon/model/restart_state.h"
 #include "daemon/policy/evictor.h"
 #include "daemon/policy/prefix_tree.h"
 #include "libkvclient/base/prng.h"
@@ -131,6 +132,14 @@ struct Invalidation {
   std::uint32_t request_id = 0;
 };
 
+/// A block whose checksum is to be taken (or, after an adoption, compared).
+struct SumEntry {
+  BlockId block = BlockId::kNone;
+  Generation generation = 0;
+  TimeNs due_ns = 0;
+  BlockId parent = BlockId::kNone;  ///< of an adopted block
+};
+
 struct Store::State {
   // constant after construction
   StoreOptions options;
@@ -142,6 +151,7 @@ struct Store::State {
 
   HostMemory memory;
   BlockTable blocks;
+  RestartState restart;
   std::unique_ptr<KeyIndex> index;
   std::unique_ptr<PrefixTree> tree;
   std::deque<Tenant> tenants;                      ///< stable addresses
@@ -160,6 +170,10 @@ struct Store::State {
   TimeNs draining_at_ns = kNever;
   TimeNs pins_expire_at_ns = kNever;
 
+  std::deque<SumEntry> sums;     ///< blocks whose checksum is due, oldest first
+  std::uint64_t unverified = 0;  ///< adopted blocks in `sums`
+
+  std::string cold_reason;
   StoreStats stats;
   std::vector<OutEvent>* outbox = nullptr;
   std::unique_ptr<StoreAdmin> admin;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "daemon/flow/access.h"
+#include "daemon/flow/adopt.h"
+#include "daemon/flow/checksums.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/lending.h"
@@ -25,10 +27,59 @@ std::uint32_t blocks_max(const StoreOptions& options) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.host_bytes / kSlotAlignment, 1U << 30));
 }
 
-std::uint64_t pins_stride(const HostMemory& memory) {
-  const std::uint64_t slots =
-      std::min<std::uint64_t>(memory.slab_bytes() / kSlotAlignment, SlotRef::kSlotsMax);
-  return round_up(pin_table_bytes(slots), kPageBytes);
+RestartSizes restart_sizes(const StoreOptions& options, std::uint32_t slabs) {
+  constexpr std::uint64_t kSpecBytesAll = 4 * kMiB;
+  return {.tenants_max = options.namespaces_max,
+          .spaces_max = options.spaces_max * 4,
+          .slabs = slabs,
+          .sessions_max = options.sessions_max,
+          .spec_bytes_max = kSpecBytesAll};
+}
+
+std::uint32_t slab_count(const HostMemoryOptions& options) {
+  const std::uint64_t each =
+      options.slab_bytes != 0 ? options.slab_bytes : HostMemory::default_slab_bytes(options.bytes);
+  return each == 0 ? 0 : static_cast<std::uint32_t>((options.bytes + each - 1) / each);
+}
+
+std::unique_ptr<StoreState> make_state(const StoreOptions& options, const Clock& clock, FdStore& fds) {
+  auto state = std::make_unique<StoreState>();
+  state->options = options;
+  state->clock = &clock;
+  state->fds = &fds;
+  state->chance = Prng(options.seed != 0 ? options.seed : entropy64());
+  state->index = std::make_unique<KeyIndex>(state->chance.next());
+  state->stats.host_bytes = options.host_bytes;
+  return state;
+}
+
+Status start_cold(StoreState& state, const HostMemoryOptions& memory_options, const RestartSizes& sizes) {
+  state.instance = {state.chance.next(), state.chance.next()};
+  Result<HostMemory> memory = HostMemory::create(memory_options, *state.fds);
+  if (!memory.is_ok()) return memory.status();
+  state.memory = std::move(memory).value();
+  Result<BlockTable> blocks = BlockTable::create(blocks_max(state.options), *state.fds);
+  if (!blocks.is_ok()) return blocks.status();
+  state.blocks = std::move(blocks).value();
+  state.tree = std::make_unique<PrefixTree>(state.blocks);
+  state.pins_stride = slabs_pins_stride(state.memory);
+  Result<RestartState> restart = RestartState::create(sizes, *state.fds);
+  if (!restart.is_ok()) return restart.status();
+  state.restart = std::move(restart).value();
+  RestartHeader& header = state.restart.header();
+  header.host_bytes = state.options.host_bytes;
+  header.slab_bytes = state.memory.slab_bytes();
+  header.blocks_max = blocks_max(state.options);
+  header.instance[0] = state.instance[0];
+  header.instance[1] = state.instance[1];
+  header.next_session_id = state.next_session_id;
+  return Status::ok();
+}
+
+StoredFds take_stored(FdStore& fds) {
+  StoredFds stored;
+  for (StoredFd& each : fds.take_all()) stored[each.name] = std::move(each.fd);
+  return stored;
 }
 
 }  // namespace
@@ -40,25 +91,26 @@ Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {
 Store::~Store() = default;
 
 Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const Clock& clock, FdStore& fds) {
-  auto state = std::make_unique<State>();
-  state->options = options;
-  state->clock = &clock;
-  state->fds = &fds;
-  state->chance = Prng(options.seed != 0 ? options.seed : entropy64());
-  state->instance = {state->chance.next(), state->chance.next()};
-  Result<HostMemory> memory = HostMemory::create({.bytes = options.host_bytes,
-                                                  .slab_bytes = options.slab_bytes,
-                                                  .use_huge_pages = options.use_huge_pages},
-                                                 fds);
-  if (!memory.is_ok()) return memory.status();
-  state->memory = std::move(memory).value();
-  Result<BlockTable> blocks = BlockTable::create(blocks_max(options), fds);
-  if (!blocks.is_ok()) return blocks.status();
-  state->blocks = std::move(blocks).value();
-  state->pins_stride = pins_stride(state->memory);
-  state->index = std::make_unique<KeyIndex>(state->chance.next());
-  state->tree = std::make_unique<PrefixTree>(state->blocks);
-  state->stats.host_bytes = options.host_bytes;
+  const HostMemoryOptions memory{.bytes = options.host_bytes,
+                                 .slab_bytes = options.slab_bytes,
+                                 .use_huge_pages = options.use_huge_pages};
+  const RestartSizes sizes = restart_sizes(options, slab_count(memory));
+  StoredFds stored = take_stored(fds);
+  std::vector<std::string> names;
+  for (const auto& [name, fd] : stored) names.push_back(name);
+  std::unique_ptr<State> state = make_state(options, clock, fds);
+  if (!stored.empty()) {
+    const Status adopted = adopt_all(*state, memory, sizes, blocks_max(options), std::move(stored));
+    if (!adopted.is_ok()) {
+      // The memory of the earlier instance goes first: the tier is never held twice by us.
+      state = make_state(options, clock, fds);
+      state->cold_reason = adopted.to_string();
+      for (const std::string& name : names) fds.remove(name);
+      KV_RETURN_IF_ERROR(start_cold(*state, memory, sizes));
+    }
+  } else {
+    KV_RETURN_IF_ERROR(start_cold(*state, memory, sizes));
+  }
   state->stats.slabs_total = state->memory.slab_count();
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }
@@ -75,6 +127,8 @@ Result<SessionGrant> Store::session_resume(std::uint64_t session_id, const std::
     session->life = Session::Life::kAttached;
     --state_->stats.zombies;
     ++state_->stats.sessions_resumed;
+    session->pidfd.reset();
+    lending_resumed(*state_, *session);
     return session_grant(*state_, *session);
   }
   return Status(Code::kStale, "session " + std::to_string(session_id) + " is not known any more");
@@ -179,8 +233,8 @@ std::size_t Store::do_work() {
 
 TimeNs Store::next_deadline() const {
   if (!state_->invalidations.empty()) return 0;
-  return std::min({waits_next_deadline(*state_), deferred_next_deadline(*state_), state_->draining_at_ns,
-                   state_->pins_expire_at_ns});
+  return std::min({checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
+                   state_->draining_at_ns, state_->pins_expire_at_ns});
 }
 
 const StoreStats& Store::stats() const {
@@ -194,6 +248,22 @@ const StoreStats& Store::stats() const {
     }
   }
   return stats;
+}
+
+std::optional<ChecksumJob> Store::checksum_next() {
+  return checksum_take(*state_);
+}
+
+void Store::checksum_done(const ChecksumJob& job, std::uint64_t sum) {
+  checksum_put(*state_, job, sum);
+}
+
+std::uint64_t Store::unverified_count() const {
+  return state_->unverified;
+}
+
+const std::string& Store::cold_reason() const {
+  return state_->cold_reason;
 }
 
 StoreAdmin& Store::admin() {

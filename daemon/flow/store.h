@@ -5,12 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "daemon/memory/fd_store.h"
+#include "daemon/model/fd_store.h"
 #include "daemon/model/ids.h"
 #include "libkvclient/base/clock.h"
 #include "libkvclient/base/result.h"
@@ -78,6 +79,13 @@ struct DirectoryGrant {
   std::uint64_t epoch = 0;
 };
 
+/// Bytes that a background agent sums (XXH3). They do not change and do not move before checksum_done.
+struct ChecksumJob {
+  BlockId block = BlockId::kNone;
+  std::uint64_t generation = 0;
+  std::span<const std::byte> bytes;
+};
+
 /// One thing for the session layer to deliver. In order per session.
 struct OutEvent {
   enum class Kind : std::uint8_t {
@@ -132,6 +140,16 @@ class Store {
   /// The directory as it is now, for kDirectoryMoved: descriptor (the store's), length, epoch.
   DirectoryGrant directory_grant(SessionIndex session) const;
   void directory_acknowledged(SessionIndex session, std::uint64_t epoch);
+
+  /// Checksums are another thread's work: the next block that is due, which stays where it is until
+  /// checksum_done gives its sum. Any number may be under way.
+  std::optional<ChecksumJob> checksum_next();
+  void checksum_done(const ChecksumJob& job, std::uint64_t sum);
+  /// Adopted blocks that are not verified, and so not visible, yet.
+  [[nodiscard]] std::uint64_t unverified_count() const;
+  /// Why the start was cold although an earlier instance left memory; empty: it was warm, or there was
+  /// nothing.
+  [[nodiscard]] const std::string& cold_reason() const;
 
   // Commands: `submission` is the daemon's own copy. Breaking the protocol ends that session (kEndSession).
   void submit(SessionIndex session, const Submission& submission);

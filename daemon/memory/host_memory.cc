@@ -36,14 +36,12 @@ std::uint64_t HostMemory::default_slab_bytes(std::uint64_t tier_bytes) {
 }
 
 Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore& fds) {
-  HostMemory memory;
-  memory.bytes_ = options.bytes;
-  memory.slab_bytes_ = options.slab_bytes != 0 ? options.slab_bytes : default_slab_bytes(options.bytes);
-  KV_RETURN_IF_ERROR(check_sizes(memory.bytes_, memory.slab_bytes_));
+  Result<HostMemory> result = sized(options);
+  if (!result.is_ok()) return result;
+  HostMemory& memory = result.value();
   for (std::uint64_t at = 0; at < memory.bytes_; at += memory.slab_bytes_) {
     const SlabIndex index{static_cast<std::uint32_t>(memory.slabs_.size())};
-    const std::uint64_t bytes = std::min(memory.slab_bytes_, memory.bytes_ - at);
-    Result<Slab> slab = Slab::create(index, bytes, options.use_huge_pages, fds);
+    Result<Slab> slab = Slab::create(index, memory.bytes_of(at), options.use_huge_pages, fds);
     if (!slab.is_ok()) {
       return slab.status().while_doing("host.bytes is " + format_size(memory.bytes_) + ", " +
                                        format_size(at) + " could be reserved; lower host.bytes");
@@ -52,7 +50,36 @@ Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore&
     memory.unassigned_.push_back(index);
   }
   std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
+  return result;
+}
+
+std::uint64_t HostMemory::bytes_of(std::uint64_t at) const {
+  return std::min(slab_bytes_, bytes_ - at);
+}
+
+Result<HostMemory> HostMemory::sized(const HostMemoryOptions& options) {
+  HostMemory memory;
+  memory.bytes_ = options.bytes;
+  memory.slab_bytes_ = options.slab_bytes != 0 ? options.slab_bytes : default_slab_bytes(options.bytes);
+  KV_RETURN_IF_ERROR(check_sizes(memory.bytes_, memory.slab_bytes_));
   return memory;
+}
+
+Result<HostMemory> HostMemory::adopt(const HostMemoryOptions& options,
+                                     const std::function<UniqueFd(const std::string&)>& take) {
+  Result<HostMemory> result = sized(options);
+  if (!result.is_ok()) return result;
+  HostMemory& memory = result.value();
+  for (std::uint64_t at = 0; at < memory.bytes_; at += memory.slab_bytes_) {
+    const SlabIndex index{static_cast<std::uint32_t>(memory.slabs_.size())};
+    const std::string name = "slab" + std::to_string(index_of(index));
+    Result<Slab> slab = Slab::adopt(index, memory.bytes_of(at), take(name + ".data"), take(name + ".slots"));
+    if (!slab.is_ok()) return slab.status();
+    memory.slabs_.push_back(std::move(slab).value());
+    memory.unassigned_.push_back(index);
+  }
+  std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
+  return result;
 }
 
 Slab* HostMemory::take_unassigned() {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "daemon/memory/slab.h"
@@ -19,6 +21,13 @@ struct HostMemoryOptions {
 class HostMemory {
  public:
   static Result<HostMemory> create(const HostMemoryOptions& options, FdStore& fds);
+
+  /// The same slabs as an earlier instance had, from `take(name)`, which gives up the descriptor of that
+  /// name.
+  static Result<HostMemory> adopt(const HostMemoryOptions& options,
+                                  const std::function<UniqueFd(const std::string&)>& take);
+  /// Of an adopted slab that turned out to belong to a namespace.
+  void remove_unassigned(SlabIndex index) { std::erase(unassigned_, index); }
 
   /// A slab that belongs to no namespace yet, taken off the list; nullptr: none left.
   Slab* take_unassigned();
@@ -37,6 +46,9 @@ class HostMemory {
   static std::uint64_t default_slab_bytes(std::uint64_t tier_bytes);
 
  private:
+  static Result<HostMemory> sized(const HostMemoryOptions& options);
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t at) const;
+
   std::deque<Slab> slabs_;  ///< stable addresses
   std::vector<SlabIndex> unassigned_;
   std::uint64_t bytes_ = 0;

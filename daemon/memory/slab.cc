@@ -13,6 +13,11 @@ std::string fd_name(SlabIndex index, const char* what) {
   return "slab" + std::to_string(index_of(index)) + "." + what;
 }
 
+std::uint64_t table_bytes_for(std::uint64_t slab_bytes) {
+  const std::uint64_t slots = std::min<std::uint64_t>(slab_bytes / kSlotAlignment, SlotRef::kSlotsMax);
+  return round_up(slot_table_bytes(slots), kPageBytes);
+}
+
 std::uint64_t resident_table_bytes(std::uint64_t slots) {
   return round_up(slot_table_bytes(slots), kPageBytes);
 }
@@ -24,27 +29,71 @@ Result<Slab> Slab::create(SlabIndex index, std::uint64_t bytes, bool use_huge_pa
   if (!data.is_ok()) return data.status();
   Slab slab;
   slab.index_ = index;
-  const std::uint64_t table_bytes =
-      resident_table_bytes(std::min<std::uint64_t>(bytes / kSlotAlignment, SlotRef::kSlotsMax));
+  const std::uint64_t table_bytes = table_bytes_for(bytes);
   Result<UniqueFd> table = shm_create("kvtier-slots", table_bytes, {.reserve_pages = false});
   if (!table.is_ok()) return table.status();
-  Result<UniqueFd> data_read = shm_reopen_read_only(data.value().get());
-  if (!data_read.is_ok()) return data_read.status();
-  Result<UniqueFd> table_read = shm_reopen_read_only(table.value().get());
-  if (!table_read.is_ok()) return table_read.status();
-  Result<ShmMapping> data_mapping = ShmMapping::map(data.value().get(), bytes, ShmAccess::kReadWrite);
-  if (!data_mapping.is_ok()) return data_mapping.status();
-  Result<ShmMapping> table_mapping = ShmMapping::map(table.value().get(), table_bytes, ShmAccess::kReadWrite);
-  if (!table_mapping.is_ok()) return table_mapping.status();
   KV_RETURN_IF_ERROR(fds.put(fd_name(index, "data"), data.value().get()));
   KV_RETURN_IF_ERROR(fds.put(fd_name(index, "slots"), table.value().get()));
-  slab.data_fd_ = std::move(data).value();
-  slab.data_read_fd_ = std::move(data_read).value();
-  slab.table_fd_ = std::move(table).value();
-  slab.table_read_fd_ = std::move(table_read).value();
-  slab.data_ = std::move(data_mapping).value();
-  slab.table_memory_ = std::move(table_mapping).value();
+  KV_RETURN_IF_ERROR(slab.map_all(std::move(data).value(), std::move(table).value(), bytes));
   return slab;
+}
+
+Status Slab::map_all(UniqueFd data, UniqueFd slots, std::uint64_t bytes) {
+  const std::uint64_t slots_bytes = table_bytes_for(bytes);
+  for (const auto& [fd, size] : {std::pair(data.get(), bytes), std::pair(slots.get(), slots_bytes)}) {
+    const Result<std::uint64_t> checked = shm_verify(fd, size);
+    if (!checked.is_ok()) return checked.status();
+  }
+  Result<UniqueFd> data_read = shm_reopen_read_only(data.get());
+  if (!data_read.is_ok()) return data_read.status();
+  Result<UniqueFd> slots_read = shm_reopen_read_only(slots.get());
+  if (!slots_read.is_ok()) return slots_read.status();
+  Result<ShmMapping> data_mapping = ShmMapping::map(data.get(), bytes, ShmAccess::kReadWrite);
+  if (!data_mapping.is_ok()) return data_mapping.status();
+  Result<ShmMapping> slots_mapping = ShmMapping::map(slots.get(), slots_bytes, ShmAccess::kReadWrite);
+  if (!slots_mapping.is_ok()) return slots_mapping.status();
+  data_fd_ = std::move(data);
+  data_read_fd_ = std::move(data_read).value();
+  table_fd_ = std::move(slots);
+  table_read_fd_ = std::move(slots_read).value();
+  data_ = std::move(data_mapping).value();
+  table_memory_ = std::move(slots_mapping).value();
+  return Status::ok();
+}
+
+Result<Slab> Slab::adopt(SlabIndex index, std::uint64_t bytes, UniqueFd data, UniqueFd slots) {
+  Slab slab;
+  slab.index_ = index;
+  const Status status = slab.map_all(std::move(data), std::move(slots), bytes);
+  if (!status.is_ok()) return status.while_doing("adopting slab " + std::to_string(index_of(index)));
+  return slab;
+}
+
+Status Slab::adopt_assignment(NamespaceId owner, std::uint64_t slot_bytes) {
+  if (slot_bytes == 0 || slot_bytes % kSlotAlignment != 0 || slot_bytes > bytes()) {
+    return {Code::kInvalid, "slab " + std::to_string(index_of(index_)) + " has slots of " +
+                                std::to_string(slot_bytes) + " bytes"};
+  }
+  owner_ = owner;
+  slot_bytes_ = slot_bytes;
+  slot_count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes() / slot_bytes, slots_max()));
+  table_ = SlotTable({reinterpret_cast<SlotCell*>(table_memory_.data()), slots_max()}, slot_count_);
+  blocks_.assign(slot_count_, BlockId::kNone);
+  return Status::ok();
+}
+
+void Slab::finish_adoption() {
+  for (std::uint32_t slot = slot_count_; slot-- > 0;) {
+    if (blocks_[slot] != BlockId::kNone) continue;
+    const SlotState state = table_.at(slot).state;
+    if (state == SlotState::kReady) {
+      ++lost_count_;  // ready without a record: somebody may lease it, nobody knows what it is
+      continue;
+    }
+    if (state != SlotState::kFree)
+      KV_CHECK(table_.retire(slot), "a slot that is neither free nor ready retires");
+    free_.push_back(slot);
+  }
 }
 
 std::uint32_t Slab::slots_max() const {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "daemon/memory/fd_store.h"
+#include "daemon/model/fd_store.h"
 #include "daemon/model/ids.h"
 #include "libkvclient/base/result.h"
 #include "libkvclient/wire/shm_segment.h"
@@ -17,6 +17,12 @@ class Slab {
  public:
   /// Takes the memory now: pages of the payload are reserved. The name is what the FdStore knows it by.
   static Result<Slab> create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds);
+
+  /// Takes over what an earlier instance left. Slots that a record claims are claimed by the caller, then
+  /// finish_adoption frees the rest. kInvalid: sizes that do not fit each other.
+  static Result<Slab> adopt(SlabIndex index, std::uint64_t bytes, UniqueFd data, UniqueFd slots);
+  Status adopt_assignment(NamespaceId owner, std::uint64_t slot_bytes);
+  void finish_adoption();
 
   /// Gives the slab to a namespace in slots of `slot_bytes`. Every slot is free afterwards, under generations
   /// that no earlier locator has. kInvalid: a slot does not fit; kNoSpace: no pages for the slot table.
@@ -59,6 +65,8 @@ class Slab {
   std::uint32_t free_list_position = 0xffffffff;  ///< in its slot class's list of slabs with free slots
 
  private:
+  Status map_all(UniqueFd data, UniqueFd slots, std::uint64_t bytes);
+
   SlabIndex index_ = SlabIndex::kNone;
   NamespaceId owner_ = NamespaceId::kNone;
   UniqueFd data_fd_;

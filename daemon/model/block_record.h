@@ -44,6 +44,8 @@ inline constexpr std::uint16_t kNoWriter = 0xffff;
 inline constexpr std::uint16_t kBlockSummed = 1;  ///< checksum is valid
 inline constexpr std::uint16_t kBlockPinned = 2;  ///< kPin holds it: not evictable
 inline constexpr std::uint16_t kBlockBusy = 4;    ///< a background agent reads it: not evictable
+inline constexpr std::uint16_t kBlockUnverified =
+    16;  ///< adopted: not visible before its checksum was found right
 inline constexpr std::uint16_t kBlockQueued = 8;  ///< waits for its checksum
 
 struct BlockRecord {

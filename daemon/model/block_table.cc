@@ -19,10 +19,10 @@ Result<BlockTable> BlockTable::create(std::uint32_t blocks_max, FdStore& fds) {
   Result<UniqueFd> fd = shm_create("kvtier-blocks", table_bytes(blocks_max), {.reserve_pages = false});
   if (!fd.is_ok()) return fd.status().while_doing("creating the block table");
   KV_RETURN_IF_ERROR(fds.put("blocks", fd.value().get()));
-  return adopt(std::move(fd).value(), blocks_max);
+  return adopt(std::move(fd).value(), blocks_max, 0);
 }
 
-Result<BlockTable> BlockTable::adopt(UniqueFd fd, std::uint32_t blocks_max) {
+Result<BlockTable> BlockTable::adopt(UniqueFd fd, std::uint32_t blocks_max, std::uint32_t reserved) {
   Result<std::uint64_t> size = shm_verify(fd.get(), table_bytes(blocks_max));
   if (!size.is_ok()) return size.status().while_doing("checking the block table");
   Result<ShmMapping> mapping = ShmMapping::map(fd.get(), size.value(), ShmAccess::kReadWrite);
@@ -32,6 +32,7 @@ Result<BlockTable> BlockTable::adopt(UniqueFd fd, std::uint32_t blocks_max) {
   table.mapping_ = std::move(mapping).value();
   table.records_ = reinterpret_cast<BlockRecord*>(table.mapping_.data());
   table.blocks_max_ = blocks_max;
+  table.reserved_ = table.limit_ = std::min(reserved, blocks_max);
   return table;
 }
 
@@ -81,8 +82,6 @@ void BlockTable::set_state(BlockId id, BlockState to) {
 }
 
 void BlockTable::rebuild_free_list() {
-  limit_ = reserved_ =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks_max_, mapping_.size() / sizeof(BlockRecord)));
   free_ = BlockId::kNone;
   used_ = 0;
   for (std::uint32_t i = limit_; i-- > 0;) {

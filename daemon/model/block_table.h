@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "daemon/memory/fd_store.h"
 #include "daemon/model/block_record.h"
+#include "daemon/model/fd_store.h"
 #include "libkvclient/base/result.h"
 #include "libkvclient/wire/shm_segment.h"
 
@@ -18,7 +18,8 @@ class BlockTable {
   /// An empty table for at most `blocks_max` records.
   static Result<BlockTable> create(std::uint32_t blocks_max, FdStore& fds);
   /// The table that an earlier instance left. Its records are input: the adopter checks each.
-  static Result<BlockTable> adopt(UniqueFd fd, std::uint32_t blocks_max);
+  /// `reserved`: how many of them have pages.
+  static Result<BlockTable> adopt(UniqueFd fd, std::uint32_t blocks_max, std::uint32_t reserved);
 
   /// Reserves pages for `count` records in all. kNoSpace when memory or blocks_max is short.
   Status reserve(std::uint32_t count);
@@ -42,6 +43,9 @@ class BlockTable {
   }
   /// After adoption: chains every record that is not in use.
   void rebuild_free_list();
+  /// For the adopter, which judges records from before it: any state, without the table of transitions.
+  void adopt_state(BlockId id, BlockState state) { records_[index_of(id)].state = state; }
+  [[nodiscard]] std::uint32_t reserved() const { return reserved_; }
 
  private:
   UniqueFd fd_;

@@ -21,6 +21,8 @@ class Evictor {
   virtual void insert(BlockId block, BlockId parent) = 0;
   /// A block was acquired. A prefix is reported last block first, so that its head ends up hottest.
   virtual void access(BlockId block) = 0;
+  /// An adopted block, colder than all that are there: adoption goes from the hottest on.
+  virtual void insert_coldest(BlockId block) = 0;
   virtual void remove(BlockId block) = 0;
   /// The candidate could not leave (leased, pinned, or it has children): look at it again only after the
   /// others.

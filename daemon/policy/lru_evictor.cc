@@ -24,6 +24,11 @@ void LruEvictor::insert(BlockId block, BlockId parent) {
   ++size_;
 }
 
+void LruEvictor::insert_coldest(BlockId block) {
+  if (coldest_ == BlockId::kNone) return insert(block, BlockId::kNone);
+  insert(block, coldest_);
+}
+
 void LruEvictor::access(BlockId block) {
   if (block == hottest_) return;
   unlink(block);

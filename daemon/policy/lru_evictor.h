@@ -13,6 +13,7 @@ class LruEvictor final : public Evictor {
 
   void insert(BlockId block, BlockId parent) override;
   void access(BlockId block) override;
+  void insert_coldest(BlockId block) override;
   void remove(BlockId block) override;
   void defer(BlockId block) override { access(block); }
   [[nodiscard]] BlockId coldest() const override { return coldest_; }

@@ -52,6 +52,12 @@ void SimClient::map_directory() {
   directory_ = reader.value();
 }
 
+void SimClient::resume(Store& store, const SessionGrant& grant) {
+  store_ = &store;
+  grant_ = grant;
+  map_directory();
+}
+
 SpaceId SimClient::register_space(const std::vector<std::byte>& spec) {
   Result<SpaceGrant> space = store_->space_register(grant_.session, spec);
   EXPECT_TRUE(space.is_ok()) << space.status().to_string();

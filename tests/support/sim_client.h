@@ -69,6 +69,8 @@ class SimClient {
   [[nodiscard]] std::byte* channel() const { return grant_.channel; }
   [[nodiscard]] const SessionGrant& grant() const { return grant_; }
   void map_directory();
+  /// The same client after a warm restart of the daemon.
+  void resume(Store& store, const SessionGrant& grant);
 
  private:
   Submission base(Op op, SpaceId space, std::uint32_t count);

@@ -1,0 +1,182 @@
+#include "daemon/flow/adopt.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "daemon/flow/adopt_blocks.h"
+#include "daemon/flow/lending.h"
+#include "daemon/flow/sessions.h"
+#include "daemon/flow/slabs.h"
+
+namespace kvtier {
+namespace {
+
+UniqueFd take(StoredFds& fds, const std::string& name) {
+  const auto found = fds.find(name);
+  return found == fds.end() ? UniqueFd() : std::move(found->second);
+}
+
+Status check_header(const StoreState& state, const RestartHeader& header, std::uint64_t slab_bytes) {
+  if (header.host_bytes == state.options.host_bytes && header.slab_bytes == slab_bytes) return Status::ok();
+  return {Code::kVersion, "host.bytes or host.slab_bytes changed: " + std::to_string(header.host_bytes) +
+                              " and " + std::to_string(header.slab_bytes) + " bytes before, " +
+                              std::to_string(state.options.host_bytes) + " and " +
+                              std::to_string(slab_bytes) + " now"};
+}
+
+Status adopt_directory(Tenant& tenant, UniqueFd fd) {
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0)
+    return Status::from_errno("fstat of the directory of " + tenant.name, errno);
+  const Result<std::uint64_t> bytes = shm_verify(fd.get(), static_cast<std::uint64_t>(info.st_size));
+  if (!bytes.is_ok()) return bytes.status();
+  Result<UniqueFd> read_fd = shm_reopen_read_only(fd.get());
+  if (!read_fd.is_ok()) return read_fd.status();
+  Result<ShmMapping> mapping = ShmMapping::map(fd.get(), bytes.value(), ShmAccess::kReadWrite);
+  if (!mapping.is_ok()) return mapping.status();
+  Result<DirectoryWriter> writer = DirectoryWriter::adopt(mapping.value().bytes());
+  if (!writer.is_ok()) return writer.status();
+  tenant.directory = {std::move(fd), std::move(read_fd).value(), std::move(mapping).value(), writer.value()};
+  return Status::ok();
+}
+
+Status adopt_tenants(StoreState& state, StoredFds& fds) {
+  const RestartHeader& header = state.restart.header();
+  if (header.tenant_count > state.options.namespaces_max)
+    return {Code::kCorrupt, "more namespaces than limits.namespaces_max"};
+  for (std::uint32_t i = 0; i < header.tenant_count; ++i) {
+    const RestartTenant& kept = state.restart.tenants()[i];
+    Tenant tenant;
+    tenant.id = NamespaceId{i};
+    tenant.name = read_name(kept.name);
+    tenant.bytes_max = kept.bytes_max;
+    KV_RETURN_IF_ERROR(adopt_directory(tenant, take(fds, "namespace" + std::to_string(i) + ".directory")));
+    state.tenants.push_back(std::move(tenant));
+  }
+  return Status::ok();
+}
+
+Status adopt_spaces(StoreState& state) {
+  const RestartHeader& header = state.restart.header();
+  const std::span<std::byte> specs = state.restart.specs();
+  if (header.space_count > state.restart.spaces().size()) return {Code::kCorrupt, "too many spaces"};
+  for (const RestartSpace& kept : state.restart.spaces().first(header.space_count)) {
+    const bool fits =
+        kept.encoding_offset <= specs.size() && kept.encoding_bytes <= specs.size() - kept.encoding_offset;
+    if (!fits || kept.tenant >= state.tenants.size()) return {Code::kCorrupt, "a space record out of range"};
+    const std::span<const std::byte> encoding = specs.subspan(kept.encoding_offset, kept.encoding_bytes);
+    Result<Spec> spec = decode_spec(encoding);
+    if (!spec.is_ok()) return spec.status().while_doing("adopting a space");
+    space_add(state, state.tenants[kept.tenant], sha256(encoding), encoding, std::move(spec).value());
+  }
+  return Status::ok();
+}
+
+bool has_exited(int pidfd) {
+  pollfd entry{pidfd, POLLIN, 0};
+  return ::poll(&entry, 1, 0) == 1;
+}
+
+Status adopt_session(StoreState& state, std::uint32_t place, StoredFds& fds) {
+  RestartSession& kept = state.restart.sessions()[place];
+  const std::string name = "session" + std::to_string(kept.id);
+  UniqueFd pidfd = take(fds, name + ".pidfd");
+  UniqueFd channel = take(fds, name + ".channel");
+  if (pidfd.is_open() && has_exited(pidfd.get())) {
+    state.fds->remove(name + ".channel");
+    state.fds->remove(name + ".pidfd");
+    kept.id = 0;
+    return Status::ok();
+  }
+  if (!pidfd.is_open() || !channel.is_open() || kept.tenant >= state.tenants.size()) {
+    return {Code::kCorrupt, "the channel or the pidfd of pid " + std::to_string(kept.pid) + " is missing"};
+  }
+  auto session = std::make_unique<Session>();
+  session->index = SessionIndex{place};
+  session->id = kept.id;
+  session->secret = {kept.secret[0], kept.secret[1]};
+  session->tenant = NamespaceId{kept.tenant};
+  session->request.namespace_name = state.tenants[kept.tenant].name;
+  session->request.client_name = read_name(kept.name);
+  session->request.client_version = read_name(kept.version);
+  session->request.pid = kept.pid;
+  session->request.uid = kept.uid;
+  session->request.is_read_only = kept.is_read_only != 0;
+  session->opened_ns = state.now();
+  session->pidfd = std::move(pidfd);
+  session->life = Session::Life::kAdopted;
+  KV_RETURN_IF_ERROR(session_map_channel(state, *session, std::move(channel)));
+  state.tenant_of(*session).sessions.push_back(session->index);
+  ++state.stats.sessions;
+  ++state.stats.zombies;
+  state.stats.channel_bytes += ChannelLayout::kPins;
+  state.sessions[place] = std::move(session);
+  return Status::ok();
+}
+
+SessionIndex session_with_id(const StoreState& state, std::uint64_t id) {
+  for (const auto& session : state.sessions) {
+    if (session != nullptr && session->id == id) return session->index;
+  }
+  return SessionIndex::kNone;
+}
+
+Status adopt_slabs(StoreState& state) {
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
+    RestartSlab& kept = state.restart.slabs()[i];
+    if (kept.tenant_plus_one == 0) continue;
+    if (kept.tenant_plus_one > state.tenants.size())
+      return {Code::kCorrupt, "a slab of an unknown namespace"};
+    Tenant& tenant = state.tenants[kept.tenant_plus_one - 1];
+    Slab& slab = state.memory.slab(SlabIndex{i});
+    KV_RETURN_IF_ERROR(slab.adopt_assignment(tenant.id, kept.slot_bytes));
+    state.memory.remove_unassigned(slab.index());
+    tenant.slabs.push_back(slab.index());
+    tenant.slab_bytes += slab.bytes();
+    ++state.stats.slabs_assigned;
+    const SessionIndex writer = session_with_id(state, kept.writer_session);
+    if (writer != SessionIndex::kNone) {
+      slab.writer = writer;
+      ++state.session(writer)->slabs_lent;
+    } else {
+      kept.writer_session = 0;
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status adopt_all(StoreState& state, const HostMemoryOptions& memory_options, const RestartSizes& sizes,
+                 std::uint32_t blocks_max, StoredFds fds) {
+  const auto take_fd = [&fds](const std::string& name) { return take(fds, name); };
+  Result<RestartState> restart = RestartState::adopt(take_fd("state"), sizes);
+  if (!restart.is_ok()) return restart.status();
+  state.restart = std::move(restart).value();
+  Result<HostMemory> memory = HostMemory::adopt(memory_options, take_fd);
+  if (!memory.is_ok()) return memory.status();
+  state.memory = std::move(memory).value();
+  const RestartHeader& header = state.restart.header();
+  KV_RETURN_IF_ERROR(check_header(state, header, state.memory.slab_bytes()));
+  Result<BlockTable> blocks = BlockTable::adopt(take_fd("blocks"), blocks_max, header.blocks_reserved);
+  if (!blocks.is_ok()) return blocks.status();
+  state.blocks = std::move(blocks).value();
+  state.instance = {header.instance[0], header.instance[1]};
+  state.next_session_id = std::max<std::uint64_t>(header.next_session_id, 1);
+  state.sessions.resize(state.restart.sessions().size());
+  state.tree = std::make_unique<PrefixTree>(state.blocks);
+  KV_RETURN_IF_ERROR(state.index->reserve(header.blocks_reserved));
+  KV_RETURN_IF_ERROR(adopt_tenants(state, fds));
+  KV_RETURN_IF_ERROR(adopt_spaces(state));
+  state.pins_stride = slabs_pins_stride(state.memory);
+  for (std::uint32_t place = 0; place < state.sessions.size(); ++place) {
+    if (state.restart.sessions()[place].id != 0) KV_RETURN_IF_ERROR(adopt_session(state, place, fds));
+  }
+  KV_RETURN_IF_ERROR(adopt_slabs(state));
+  return adopt_blocks(state);
+}
+
+}  // namespace kvtier

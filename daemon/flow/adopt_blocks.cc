@@ -1,0 +1,168 @@
+#include "daemon/flow/adopt_blocks.h"
+
+#include <algorithm>
+
+#include "daemon/flow/adopt.h"
+#include "daemon/flow/directory_growth.h"
+#include "daemon/flow/slabs.h"
+#include "daemon/flow/slots.h"
+#include "daemon/flow/unpublish.h"
+
+namespace kvtier {
+namespace {
+
+// The record names a slot of its namespace, in the generation that the slot has, which no other record named.
+bool is_plausible(StoreState& state, const BlockRecord& record) {
+  if (record.tenant >= state.tenants.size() || record.slot.slab() >= state.memory.slab_count()) return false;
+  Tenant& tenant = state.tenants[record.tenant];
+  const Space* space = state.space(tenant, record.space);
+  Slab& slab = state.slab_of(record.slot);
+  if (space == nullptr || slab.owner() != tenant.id || record.slot.slot() >= slab.slot_count()) return false;
+  if (slab.slot_bytes() != tenant.classes[space->slot_class].slot_bytes) return false;
+  if (slab.block(record.slot.slot()) != BlockId::kNone) return false;
+  return slab.table().at(record.slot.slot()).generation == record.generation && record.generation != 0;
+}
+
+void claim(StoreState& state, BlockId id, BlockRecord& record, BlockState as) {
+  state.blocks.adopt_state(id, as);
+  state.slab_of(record.slot).set_block(record.slot.slot(), id);
+  ++state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1].blocks;
+}
+
+void drain_later(StoreState& state, BlockId id, BlockRecord& record) {
+  Slab& slab = state.slab_of(record.slot);
+  (void)Pins::try_evict(slab.table().cell(record.slot.slot()), [] { return false; });
+  claim(state, id, record, BlockState::kDraining);
+  state.draining.push_back(id);
+  state.draining_at_ns = 0;
+  ++state.stats.blocks_draining;
+  ++state.stats.adoption_dropped;
+}
+
+bool adopt_ready(StoreState& state, BlockId id, BlockRecord& record) {
+  Slab& slab = state.slab_of(record.slot);
+  const SlotState word = slab.table().at(record.slot.slot()).state;
+  if (word == SlotState::kEvicting) {
+    (void)slab.table().put_back(record.slot.slot());
+  } else if (word != SlotState::kReady) {
+    return false;
+  }
+  if ((record.flags & kBlockSummed) == 0) {
+    drain_later(state, id, record);
+    return true;
+  }
+  claim(state, id, record, BlockState::kReady);
+  record.flags = kBlockSummed | kBlockUnverified;
+  state.sums.push_back({.block = id, .generation = record.generation, .due_ns = 0, .parent = record.parent});
+  return true;
+}
+
+// Its writer lives and may still write: nobody else gets the slot before the writer gave it up or exited.
+bool adopt_writing(StoreState& state, BlockId id, BlockRecord& record) {
+  Session* writer = state.session(SessionIndex{record.writer});
+  Slab& slab = state.slab_of(record.slot);
+  if (writer == nullptr || slab.writer != writer->index) return false;
+  if (slab.table().at(record.slot.slot()).state != SlotState::kQuarantined &&
+      !slab.table().quarantine(record.slot.slot())) {
+    return false;
+  }
+  claim(state, id, record, BlockState::kQuarantined);
+  record.prev = BlockId::kNone;
+  record.next = writer->writing;
+  if (record.next != BlockId::kNone) state.blocks[record.next].prev = id;
+  writer->writing = id;
+  ++writer->writing_count;
+  ++slab.writing_count;
+  ++state.stats.slots_quarantined;
+  return true;
+}
+
+bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {
+  if (!is_plausible(state, record)) return false;
+  switch (record.state) {
+    case BlockState::kReady:
+    case BlockState::kEvicting:
+      return adopt_ready(state, id, record);
+    case BlockState::kWriting:
+    case BlockState::kQuarantined:
+      return adopt_writing(state, id, record);
+    case BlockState::kDraining:
+      return drain_later(state, id, record), true;
+    case BlockState::kFree:
+      return false;
+  }
+  return false;
+}
+
+void unlink(BlockRecord& record) {
+  record.parent = record.first_child = record.next_sibling = record.prev_sibling = BlockId::kNone;
+  if (record.state == BlockState::kReady || record.state == BlockState::kDraining)
+    record.prev = record.next = BlockId::kNone;
+}
+
+}  // namespace
+
+Status adopt_blocks(StoreState& state) {
+  for (std::uint32_t i = 0; i < state.blocks.limit(); ++i) {
+    const BlockId id{i};
+    BlockRecord& record = state.blocks[id];
+    if (record.state == BlockState::kFree) continue;
+    if (!adopt_one(state, id, record)) {
+      state.blocks.adopt_state(id, BlockState::kFree);
+      ++state.stats.adoption_dropped;
+    }
+    unlink(record);
+  }
+  state.blocks.rebuild_free_list();
+  for (Tenant& tenant : state.tenants) {
+    for (const SlabIndex index : tenant.slabs) {
+      Slab& slab = state.memory.slab(index);
+      slab.finish_adoption();
+      for (SlotClass& slot_class : tenant.classes) {
+        if (slot_class.slot_bytes == slab.slot_bytes()) slabs_join_class(state, slot_class, slab);
+      }
+    }
+  }
+  const auto age = [&](const SumEntry& entry) { return state.blocks[entry.block].access_ms; };
+  std::stable_sort(state.sums.begin(), state.sums.end(), [&](const SumEntry& a, const SumEntry& b) {
+    return static_cast<std::int32_t>(age(a) - age(b)) > 0;
+  });
+  for (const SumEntry& entry : state.sums) {
+    const bool has_parent = state.blocks.is_valid(index_of(entry.parent)) &&
+                            (state.blocks[entry.parent].flags & kBlockUnverified) != 0;
+    if (has_parent) (void)state.tree->attach(entry.block, entry.parent);
+  }
+  state.unverified = state.sums.size();
+  return Status::ok();
+}
+
+void adopt_verified(StoreState& state, BlockId id, bool is_right) {
+  BlockRecord& record = state.blocks[id];
+  Tenant& tenant = state.tenants[record.tenant];
+  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  record.flags &= static_cast<std::uint16_t>(~kBlockUnverified);
+  --state.unverified;
+  if (!is_right) ++state.stats.checksum_failures;
+  const bool is_published = is_right && !space.is_invalidated &&
+                            state.index->insert(tenant.id, record.space, record.key, id) == Code::kOk;
+  if (!is_published ||
+      tenant.directory.writer.insert({record.space, record.key, directory_residency(record)}) != Code::kOk) {
+    if (is_published) state.index->erase(tenant.id, record.space, record.key);
+    state.tree->detach(id);
+    Slab& slab = state.slab_of(record.slot);
+    (void)Pins::try_evict(slab.table().cell(record.slot.slot()), [] { return false; });
+    state.blocks.set_state(id, BlockState::kEvicting);
+    state.blocks.set_state(id, BlockState::kDraining);
+    state.draining.push_back(id);
+    state.draining_at_ns = 0;
+    ++state.stats.blocks_draining;
+    ++state.stats.adoption_dropped;
+    return;
+  }
+  tenant.classes[space.slot_class].evictor->insert_coldest(id);
+  ++state.stats.blocks_ready;
+  ++tenant.blocks_ready;
+  ++state.stats.blocks_adopted;
+}
+
+}  // namespace kvtier

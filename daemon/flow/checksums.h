@@ -1,0 +1,14 @@
+#pragma once
+// Payload checksums: taken some time after the commit (a block that leaves at once never pays), compared
+// after an adoption before the block is published.
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+void checksum_schedule(StoreState& state, BlockId id);
+std::optional<ChecksumJob> checksum_take(StoreState& state);
+void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum);
+[[nodiscard]] TimeNs checksums_next_due(const StoreState& state);
+
+}  // namespace kvtier

@@ -6,6 +6,7 @@
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/lending.h"
 #include "daemon/flow/put.h"
+#include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/wait.h"
 
@@ -159,6 +160,7 @@ void session_exited(StoreState& state, Session& session) {
   end_requests(state, session);
   put_reclaim(state, session);
   lending_writer_gone(state, session);
+  rebalance_session_gone(state, session);
   forget(state, session);
 }
 

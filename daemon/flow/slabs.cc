@@ -29,14 +29,6 @@ Status reserve_metadata(StoreState& state, Tenant& tenant, const Slab& slab, std
   return directory_make_room(state, tenant, more);
 }
 
-void leave_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
-  slabs_mark_full(state, slot_class, slab);
-  std::erase(slot_class.slabs, slab.index());
-  slot_class.slots -= slab.slot_count();
-  slot_class.slots_free -= slab.free_count();
-  state.stats.slots_free -= slab.free_count();
-}
-
 // An empty slab of another class: rebalancing between spaces of one namespace.
 Slab* empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint32_t wanted) {
   for (std::uint32_t i = 0; i < tenant.classes.size(); ++i) {
@@ -44,8 +36,8 @@ Slab* empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint32_t
     SlotClass& other = tenant.classes[i];
     for (const SlabIndex index : other.with_free) {
       Slab& slab = state.memory.slab(index);
-      if (!slab.is_empty() || slab.writer != SessionIndex::kNone) continue;
-      leave_class(state, other, slab);
+      if (!slab.is_empty() || slab.is_revoking) continue;
+      slabs_leave_class(state, other, slab);
       ++state.stats.slab_reshapes;
       return &slab;
     }
@@ -108,6 +100,14 @@ void slabs_join_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
   slot_class.slots_free += slab.free_count();
   state.stats.slots_free += slab.free_count();
   if (slab.free_count() > 0) slabs_mark_free(state, slot_class, slab);
+}
+
+void slabs_leave_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
+  slabs_mark_full(state, slot_class, slab);
+  std::erase(slot_class.slabs, slab.index());
+  slot_class.slots -= slab.slot_count();
+  slot_class.slots_free -= slab.free_count();
+  state.stats.slots_free -= slab.free_count();
 }
 
 std::uint64_t slabs_pins_stride(const HostMemory& memory) {

@@ -16,6 +16,8 @@ Status slabs_reserve_pins(StoreState& state, const Session& session, const Slab&
 /// Counts an assigned slab in its class, without announcing it.
 void slabs_join_class(StoreState& state, SlotClass& slot_class, Slab& slab);
 
+void slabs_leave_class(StoreState& state, SlotClass& slot_class, Slab& slab);
+
 /// Bytes of pin counters that each channel has for each slab.
 std::uint64_t slabs_pins_stride(const HostMemory& memory);
 

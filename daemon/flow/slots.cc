@@ -4,6 +4,7 @@
 
 #include "daemon/flow/evict.h"
 #include "daemon/flow/lending.h"
+#include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
 
 namespace kvtier {
@@ -96,6 +97,13 @@ SlotOutcome slots_take(StoreState& state, const SlotRequest& request) {
   }
   take_free(state, request, outcome);
   if (outcome.slots.size() < request.count) take_new_slabs(state, request, outcome);
+  if (outcome.slots.size() < request.count && rebalance_classes(state, *request.tenant, request.slot_class)) {
+    take_new_slabs(state, request, outcome);
+  }
+  if (outcome.slots.size() < request.count && request.may_wait && outcome.cause == Cause::kTierFull) {
+    outcome.could_wait = rebalance_tenants(state, *request.tenant);
+    if (outcome.could_wait) return outcome;
+  }
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
   if (request.is_all_or_nothing && outcome.slots.size() < request.count) {
     for (const TakenSlot& taken : outcome.slots) slots_return(state, taken);

@@ -9,6 +9,7 @@
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/lending.h"
 #include "daemon/flow/pin.h"
+#include "daemon/flow/rebalance.h"
 #include "daemon/flow/sessions.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/state.h"
@@ -194,8 +195,10 @@ Result<SlabGrant> Store::slab_grant(SessionIndex index, SlabIndex slab_index) {
 }
 
 void Store::slab_acknowledged(SessionIndex index, const SlabAck& ack) {
-  if (Session* session = state_->session(index); session != nullptr)
-    lending_acknowledged(*state_, *session, ack);
+  Session* session = state_->session(index);
+  if (session == nullptr) return;
+  lending_acknowledged(*state_, *session, ack);
+  rebalance_unmapped(*state_, *session, ack);
 }
 
 DirectoryGrant Store::directory_grant(SessionIndex index) const {

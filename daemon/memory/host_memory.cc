@@ -82,6 +82,20 @@ Result<HostMemory> HostMemory::adopt(const HostMemoryOptions& options,
   return result;
 }
 
+Status HostMemory::replace(Slab& slab, bool use_huge_pages, FdStore& fds) {
+  const SlabIndex index = slab.index();
+  const Generation floor = slab.table().generation_floor();
+  const std::uint64_t bytes = slab.bytes();
+  // The old pages go back before new ones are asked for: every mapping but ours is gone, so the tier is never
+  // larger.
+  KV_RETURN_IF_ERROR(shm_punch(slab.data_fd(true), 0, bytes));
+  Result<Slab> fresh = Slab::create(index, bytes, use_huge_pages, fds, floor);
+  if (!fresh.is_ok()) return fresh.status();
+  slab = std::move(fresh).value();
+  unassigned_.push_back(index);
+  return Status::ok();
+}
+
 Slab* HostMemory::take_unassigned() {
   if (unassigned_.empty()) return nullptr;
   Slab& result = slab(unassigned_.back());

@@ -29,6 +29,9 @@ class HostMemory {
   /// Of an adopted slab that turned out to belong to a namespace.
   void remove_unassigned(SlabIndex index) { std::erase(unassigned_, index); }
 
+  /// Closes a slab's memory and makes new for it, unassigned; generations go on above those it had.
+  Status replace(Slab& slab, bool use_huge_pages, FdStore& fds);
+
   /// A slab that belongs to no namespace yet, taken off the list; nullptr: none left.
   Slab* take_unassigned();
   /// Undoes take_unassigned for a slab that was not assigned after all.

@@ -24,11 +24,13 @@ std::uint64_t resident_table_bytes(std::uint64_t slots) {
 
 }  // namespace
 
-Result<Slab> Slab::create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds) {
+Result<Slab> Slab::create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds,
+                          Generation floor) {
   Result<UniqueFd> data = shm_create("kvtier-slab", bytes, {.use_huge_pages = use_huge_pages});
   if (!data.is_ok()) return data.status();
   Slab slab;
   slab.index_ = index;
+  slab.floor_ = floor;
   const std::uint64_t table_bytes = table_bytes_for(bytes);
   Result<UniqueFd> table = shm_create("kvtier-slots", table_bytes, {.reserve_pages = false});
   if (!table.is_ok()) return table.status();
@@ -114,7 +116,11 @@ Status Slab::assign(NamespaceId owner, std::uint64_t slot_bytes) {
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes() / slot_bytes, slots_max()));
   KV_RETURN_IF_ERROR(shm_reserve(table_fd_.get(), 0, resident_table_bytes(count)));
   auto* words = reinterpret_cast<SlotCell*>(table_memory_.data());
-  if (owner_ == NamespaceId::kNone) table_ = SlotTable({words, slots_max()}, count);
+  if (owner_ == NamespaceId::kNone) {
+    table_ = SlotTable({words, slots_max()}, count);
+    // relaxed: nobody maps this table yet
+    if (floor_ > 0) words[0].store(SlotWord{floor_, SlotState::kFree}.encode(), std::memory_order_relaxed);
+  }
   KV_CHECK(table_.reinitialise(count), "every slot of an empty slab is free");
   owner_ = owner;
   slot_bytes_ = slot_bytes;

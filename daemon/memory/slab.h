@@ -3,6 +3,7 @@
 // size at a time and is lent for writing to at most one session. Thread: the conductor.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "daemon/model/fd_store.h"
@@ -13,10 +14,18 @@
 
 namespace kvtier {
 
+/// A slab on its way out of its namespace: its memory is closed once nobody maps it any more.
+struct SlabRetirement {
+  std::uint32_t epoch = 0;
+  std::vector<SessionIndex> mapped_by;
+};
+
 class Slab {
  public:
   /// Takes the memory now: pages of the payload are reserved. The name is what the FdStore knows it by.
-  static Result<Slab> create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds);
+  /// `floor`: no slot's generation starts below it.
+  static Result<Slab> create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds,
+                             Generation floor = 0);
 
   /// Takes over what an earlier instance left. Slots that a record claims are claimed by the caller, then
   /// finish_adoption frees the rest. kInvalid: sizes that do not fit each other.
@@ -61,6 +70,7 @@ class Slab {
   SessionIndex writer = SessionIndex::kNone;
   std::uint32_t writing_count = 0;                ///< slots in state writing
   std::uint32_t revoke_epoch = 0;                 ///< of the last revocation sent
+  std::unique_ptr<SlabRetirement> retire;         ///< decided in flow/rebalance; null: it stays
   bool is_revoking = false;                       ///< a revocation is not acknowledged yet
   std::uint32_t free_list_position = 0xffffffff;  ///< in its slot class's list of slabs with free slots
 
@@ -79,6 +89,7 @@ class Slab {
   std::uint64_t slot_bytes_ = 0;
   std::uint32_t slot_count_ = 0;
   std::uint32_t lost_count_ = 0;  ///< slots whose generations are used up
+  Generation floor_ = 0;
   std::vector<std::uint32_t> free_;
   std::vector<BlockId> blocks_;
 };

@@ -239,6 +239,7 @@ void add(StoreStats& sum, const StoreStats& one) {
   sum.evict_put_back += one.evict_put_back;
   sum.slab_revokes += one.slab_revokes;
   sum.slab_reshapes += one.slab_reshapes;
+  sum.slab_retirements += one.slab_retirements;
   sum.evictions_invalidated += one.evictions_invalidated;
   sum.commits_refused += one.commits_refused;
   sum.aborts_by_exit += one.aborts_by_exit;
@@ -264,6 +265,7 @@ TEST(StoreWorld, NoWrongBytesNoLeaks) {
   EXPECT_GT(sum.evict_put_back, 1000U);
   EXPECT_GT(sum.slab_revokes, 100U);
   EXPECT_GT(sum.slab_reshapes, 10U);
+  EXPECT_GT(sum.slab_retirements, 10U);
   EXPECT_GT(sum.evictions_invalidated, 100U);
   EXPECT_GT(sum.commits_refused, 10U);
   EXPECT_GT(sum.aborts_by_exit, 100U);

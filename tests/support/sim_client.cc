@@ -182,6 +182,9 @@ void SimClient::on_event(const OutEvent& event) {
     case OutEvent::Kind::kSlabRevoke:
       revocations_.emplace_back(event.slab, event.epoch);
       break;
+    case OutEvent::Kind::kSlabRemove:
+      removals_.emplace_back(event.slab, event.epoch);
+      break;
     case OutEvent::Kind::kEndSession:
       is_ended_ = true;
       end_reason_ = event.reason;
@@ -200,6 +203,14 @@ void SimClient::acknowledge() {
     store_->slab_acknowledged(grant_.session, ack);
   }
   revocations_.clear();
+  for (const auto& [slab, epoch] : removals_) {
+    SlabAck ack{};
+    ack.slab = index_of(slab);
+    ack.epoch = epoch;
+    ack.state = SlabState::kUnmapped;
+    store_->slab_acknowledged(grant_.session, ack);
+  }
+  removals_.clear();
 }
 
 }  // namespace kvtier::test

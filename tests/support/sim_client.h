@@ -90,6 +90,7 @@ class SimClient {
   std::map<std::uint32_t, Pending> pending_;
   std::map<std::uint32_t, Completion> completions_;
   std::vector<std::pair<SlabIndex, std::uint32_t>> revocations_;
+  std::vector<std::pair<SlabIndex, std::uint32_t>> removals_;
   bool is_ended_ = false;
   std::string end_reason_;
 };

@@ -1,0 +1,180 @@
+#include "daemon/flow/rebalance.h"
+
+#include <algorithm>
+
+#include "daemon/flow/evict.h"
+#include "daemon/flow/slabs.h"
+
+namespace kvtier {
+namespace {
+
+// Slabs that one call tries to empty, and blocks that it evicts for one: a leased block keeps its slab.
+constexpr std::uint32_t kSlabsTried = 4;
+constexpr std::uint32_t kEvictionsMax = 32768;
+// A class that has slabs gets another one's only if that one's coldest block is older by this factor and
+// more.
+constexpr std::uint32_t kAgeFactor = 2;
+constexpr std::uint32_t kAgeMarginMs = 1000;
+
+std::uint32_t coldest_age_ms(StoreState& state, const SlotClass& slot_class) {
+  const BlockId coldest = slot_class.evictor->coldest();
+  if (coldest == BlockId::kNone) return 0;
+  return static_cast<std::uint32_t>(state.now() / kNsPerMs) - state.blocks[coldest].access_ms;
+}
+
+// Children first, to any depth, without recursion: goes down to a leaf, evicts it, goes on with its parent.
+bool evict_subtree(StoreState& state, BlockId root, std::uint32_t& budget) {
+  BlockId at = root;
+  while (budget > 0) {
+    const BlockRecord& record = state.blocks[at];
+    if (record.first_child != BlockId::kNone) {
+      at = record.first_child;
+      continue;
+    }
+    const BlockId parent = record.parent;
+    if (evict_begin(state, at) != Code::kOk) return false;
+    evict_finish(state, at);
+    ++state.stats.evictions;
+    --budget;
+    if (at == root) return true;
+    at = parent;
+  }
+  return false;
+}
+
+bool empty_slab(StoreState& state, const Slab& slab) {
+  std::uint32_t budget = kEvictionsMax;
+  for (std::uint32_t slot = 0; slot < slab.slot_count(); ++slot) {
+    const BlockId id = slab.block(slot);
+    if (id == BlockId::kNone) continue;
+    if (state.blocks[id].state != BlockState::kReady || !evict_subtree(state, id, budget)) return false;
+  }
+  return slab.is_empty();
+}
+
+// Empties the slab of one of the coldest blocks; null when leases keep those that were tried.
+Slab* empty_coldest(StoreState& state, const SlotClass& donor) {
+  const Slab* last = nullptr;
+  for (std::uint32_t tried = 0; tried < kSlabsTried; ++tried) {
+    const BlockId coldest = donor.evictor->coldest();
+    if (coldest == BlockId::kNone) return nullptr;
+    Slab& slab = state.slab_of(state.blocks[coldest].slot);
+    if (&slab != last && slab.writing_count == 0 && !slab.is_revoking && !slab.retire &&
+        empty_slab(state, slab)) {
+      return &slab;
+    }
+    last = &slab;
+    if (donor.evictor->coldest() == coldest) donor.evictor->defer(coldest);
+  }
+  return nullptr;
+}
+
+SlotClass* coldest_class(StoreState& state, Tenant& tenant, const SlotClass* except) {
+  SlotClass* best = nullptr;
+  std::uint32_t best_age = 0;
+  for (SlotClass& each : tenant.classes) {
+    if (&each == except || each.evictor->size() == 0) continue;
+    const std::uint32_t age = coldest_age_ms(state, each);
+    if (best != nullptr && age <= best_age) continue;
+    best = &each;
+    best_age = age;
+  }
+  return best;
+}
+
+std::uint64_t share_bytes(const StoreState& state, const Tenant& tenant) {
+  std::uint64_t users = 0;
+  for (const Tenant& each : state.tenants) users += each.slab_bytes > 0 || &each == &tenant ? 1 : 0;
+  const std::uint64_t equal = state.memory.bytes() / std::max<std::uint64_t>(users, 1);
+  return tenant.bytes_max == 0 ? equal : std::min(equal, tenant.bytes_max);
+}
+
+Tenant* richest_tenant(StoreState& state, const Tenant& except) {
+  Tenant* best = nullptr;
+  std::uint64_t best_surplus = 0;
+  for (Tenant& each : state.tenants) {
+    const std::uint64_t share = share_bytes(state, each);
+    if (&each == &except || each.slab_bytes <= share || each.slab_bytes - share <= best_surplus) continue;
+    best = &each;
+    best_surplus = each.slab_bytes - share;
+  }
+  return best;
+}
+
+void finish_retirement(StoreState& state, Slab& slab) {
+  if (!state.memory.replace(slab, state.options.use_huge_pages, *state.fds).is_ok())
+    return;  // tried again later
+  state.restart.slabs()[index_of(slab.index())] = {};
+  --state.stats.slabs_assigned;
+  ++state.stats.slab_retirements;
+  for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+}
+
+void begin_retirement(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab) {
+  slabs_leave_class(state, donor, slab);
+  std::erase(tenant.slabs, slab.index());
+  tenant.slab_bytes -= slab.bytes();
+  slab.retire = std::make_unique<SlabRetirement>();
+  slab.retire->epoch = ++slab.revoke_epoch;
+  if (Session* writer = state.session(slab.writer); writer != nullptr) --writer->slabs_lent;
+  slab.writer = SessionIndex::kNone;
+  for (const SessionIndex index : tenant.sessions) {
+    slab.retire->mapped_by.push_back(index);
+    if (state.session(index)->life != Session::Life::kAttached) continue;
+    state.outbox->push_back({.kind = OutEvent::Kind::kSlabRemove,
+                             .session = index,
+                             .slab = slab.index(),
+                             .epoch = slab.retire->epoch});
+  }
+  if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
+}
+
+void no_longer_mapped(StoreState& state, Slab& slab, SessionIndex session) {
+  if (slab.retire == nullptr || std::erase(slab.retire->mapped_by, session) == 0) return;
+  if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
+}
+
+bool is_one_on_its_way(StoreState& state) {
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
+    if (state.memory.slab(SlabIndex{i}).retire != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class) {
+  SlotClass& wanting = tenant.classes[slot_class];
+  SlotClass* donor = coldest_class(state, tenant, &wanting);
+  if (donor == nullptr) return false;
+  const std::uint32_t own_age = coldest_age_ms(state, wanting);
+  if (!wanting.slabs.empty() && coldest_age_ms(state, *donor) <= kAgeFactor * own_age + kAgeMarginMs)
+    return false;
+  return empty_coldest(state, *donor) != nullptr;
+}
+
+bool rebalance_tenants(StoreState& state, Tenant& tenant) {
+  if (tenant.slab_bytes + state.memory.slab_bytes() > share_bytes(state, tenant) && tenant.slab_bytes > 0)
+    return false;
+  if (is_one_on_its_way(state)) return true;
+  Tenant* rich = richest_tenant(state, tenant);
+  SlotClass* donor = rich == nullptr ? nullptr : coldest_class(state, *rich, nullptr);
+  Slab* slab = donor == nullptr ? nullptr : empty_coldest(state, *donor);
+  if (slab == nullptr) return false;
+  begin_retirement(state, *rich, *donor, *slab);
+  return true;
+}
+
+void rebalance_unmapped(StoreState& state, const Session& session, const SlabAck& ack) {
+  if (ack.slab >= state.memory.slab_count() || ack.state != SlabState::kUnmapped) return;
+  Slab& slab = state.memory.slab(SlabIndex{ack.slab});
+  if (slab.retire != nullptr && ack.epoch == slab.retire->epoch) no_longer_mapped(state, slab, session.index);
+}
+
+void rebalance_session_gone(StoreState& state, const Session& session) {
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
+    no_longer_mapped(state, state.memory.slab(SlabIndex{i}), session.index);
+  }
+}
+
+}  // namespace kvtier

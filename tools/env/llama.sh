@@ -16,9 +16,10 @@ run_pins=(numpy==2.4.6 typing-extensions==4.16.0 jinja2==3.1.6 MarkupSafe==3.0.4
 debian_packages=(python3-venv python3-dev cmake g++)
 python=/usr/bin/python3
 
-# Only the CPU libraries that the adapter loads. No OpenMP: its threads spin, and with two cores that starves the
-# other engine. A fixed x86-64-v3 instead of -march=native: a cached environment may move to another CPU.
-cmake_flags=(-DLLAVA_BUILD=OFF -DGGML_OPENMP=OFF -DGGML_NATIVE=OFF)
+# Only the CPU libraries that the adapter loads, with OpenMP: the threads of llama.cpp's own pool spin, and beside two
+# busy processes on two cores that made a prefill ten times slower; with OMP_WAIT_POLICY=passive these sleep.
+# A fixed x86-64-v3 instead of -march=native: a cached environment may move to another CPU.
+cmake_flags=(-DLLAVA_BUILD=OFF -DGGML_OPENMP=ON -DGGML_NATIVE=OFF)
 if [[ $(uname -m) == x86_64 ]] && ! grep -qw avx2 /proc/cpuinfo; then
   cmake_flags+=(-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF)
 fi

@@ -70,7 +70,9 @@ def process_run(job: argparse.Namespace, folder: Path, prompt: str, role: str, m
     command = [sys.executable, str(HERE / "worker.py"), role, "--model", job.model, "--threads", str(job.threads)]
     command += ["--prompt", str(folder / f"{prompt}.txt"), "--out", out, *more]
     command += ["--socket", job.socket] if job.socket else []
-    subprocess.run(command + ["--name", f"quickstart-{prompt}"], check=True)
+    # Passive: threads of llama.cpp that wait for each other sleep, instead of taking the core that the other needs.
+    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
+    subprocess.run(command + ["--name", f"quickstart-{prompt}"], check=True, env=environment)
     return Run(json.loads(Path(out + ".json").read_text(encoding="utf-8")), np.load(out + ".npy"))
 
 

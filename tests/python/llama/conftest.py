@@ -19,6 +19,7 @@ sys.path.insert(0, str(HERE))
 if not REAL:
     sys.path.insert(0, str(HERE / "fake"))
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before llama.cpp is loaded: its threads sleep, not spin
 pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: run tools/env/llama.sh")
 if not MODEL.exists():
     pytest.skip(f"no model at {MODEL}: run tools/env/llama.sh", allow_module_level=True)

@@ -2,7 +2,8 @@
 
 from .block_state import BLOCK_TOKENS
 from .cached_llama import CachedLlama, Result
-from .engine import DecodeError, Engine, EngineOptions, UnsupportedModel
+from .engine import DecodeError, Engine, EngineOptions
+from .model_check import UnsupportedModel
 from .model_spec import make_spec
 
 __all__ = [

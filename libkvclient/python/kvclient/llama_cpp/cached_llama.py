@@ -11,7 +11,8 @@ import kvclient
 import numpy as np
 
 from .block_state import BLOCK_TOKENS, block_export, block_import, probe_block_bytes
-from .engine import Engine, EngineOptions, UnsupportedModel
+from .engine import Engine, EngineOptions
+from .model_check import UnsupportedModel
 from .model_spec import make_spec
 
 KEY_BYTES = 32

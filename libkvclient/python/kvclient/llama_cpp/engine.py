@@ -14,6 +14,7 @@ import numpy as np
 
 from .block_state import BLOCK_TOKENS, MAIN_SEQ, SCRATCH_SEQ
 from .library_log import library_log_redirect
+from .model_check import UnsupportedModel, model_check
 from .vocabulary import Vocabulary
 
 KV_TYPES = {
@@ -21,10 +22,6 @@ KV_TYPES = {
     "f16": llama_cpp.GGML_TYPE_F16,
     "q8_0": llama_cpp.GGML_TYPE_Q8_0,
 }
-
-
-class UnsupportedModel(ValueError):
-    """The model's state cannot be cut into blocks of equal size that depend on their tokens and positions alone."""
 
 
 class DecodeError(RuntimeError):
@@ -58,7 +55,7 @@ class Engine:
         )
         if not self.model:
             raise UnsupportedModel(f"{model_path}: llama.cpp cannot load this model")
-        self._check_model()
+        model_check(self.model)
         self.vocabulary = Vocabulary(self.model)
         self.ctx = llama_cpp.llama_init_from_model(self.model, self._context_params())
         if not self.ctx:
@@ -67,19 +64,6 @@ class Engine:
         self.n_ctx = llama_cpp.llama_n_ctx(self.ctx)
         self._batch_tokens = llama_cpp.llama_n_batch(self.ctx)
         self._batch = llama_cpp.llama_batch_init(self._batch_tokens, 0, 1)
-
-    def _check_model(self) -> None:
-        window = llama_cpp.llama_model_n_swa(self.model)
-        refusals = {
-            "recurrent or hybrid state": llama_cpp.llama_model_is_recurrent(self.model)
-            or llama_cpp.llama_model_is_hybrid(self.model),
-            "an encoder": llama_cpp.llama_model_has_encoder(self.model),
-            "several positions a token": llama_cpp.llama_model_rope_type(self.model) >= llama_cpp.LLAMA_ROPE_TYPE_MROPE,
-            f"an attention window of {window} tokens, less than a block": 0 < window < BLOCK_TOKENS,
-        }
-        for what, found in refusals.items():
-            if found:
-                raise UnsupportedModel(f"the model has {what}, which blocks of {BLOCK_TOKENS} tokens cannot carry")
 
     def _context_params(self):
         params = llama_cpp.llama_context_default_params()

@@ -20,7 +20,8 @@ def test_the_spec_names_the_model_and_its_shape(control, model_path):
     assert spec.revision == f"gguf-sha256:{digest}"
     assert spec.block_tokens == 64
     assert (part.name, tuple(part.layers), part.kv_heads, part.head_dim) == ("kv", (0, 18), 1, 256)
-    assert (part.dtype, part.layout) == ("f16", "llama.cpp-state-v3")
+    assert part.dtype == "f16"
+    assert part.layout == "llama.cpp-state-v3: K of each layer by token, then V of each layer by token"
     assert spec.rope["freq_base"] == 1000000
     assert llama_cpp.__version__ in spec.extra["engine"]
     rows = 2 * 18 * 64 * 256 * 2

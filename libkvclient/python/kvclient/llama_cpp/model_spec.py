@@ -13,7 +13,7 @@ import llama_cpp
 from .block_state import BLOCK_TOKENS
 from .vocabulary import model_metadata
 
-STATE_LAYOUT = f"llama.cpp-state-v{llama_cpp.LLAMA_STATE_SEQ_VERSION}"
+STATE_VERSION = f"llama.cpp-state-v{llama_cpp.LLAMA_STATE_SEQ_VERSION}"
 
 
 def make_spec(engine, model_path: str, block_bytes: int):
@@ -34,6 +34,7 @@ def make_spec(engine, model_path: str, block_bytes: int):
 
 
 def _kv_part(engine, metadata: dict[str, str], block_bytes: int):
+    v_order = "token" if engine.options.flash_attn else "dimension"
     return kvclient.Part(
         name="kv",
         bytes=block_bytes,
@@ -41,7 +42,7 @@ def _kv_part(engine, metadata: dict[str, str], block_bytes: int):
         kv_heads=llama_cpp.llama_model_n_head_kv(engine.model),
         head_dim=_head_dim(engine, metadata),
         dtype=engine.options.kv_type,
-        layout=STATE_LAYOUT,
+        layout=f"{STATE_VERSION}: K of each layer by token, then V of each layer by {v_order}",
     )
 
 

@@ -1,0 +1,59 @@
+#pragma once
+// The conductor: the one agent that runs sockets, rings, store and outbox in turn. It decides nothing itself.
+// Thread: one. Tests and the simulation call do_work() and sleep() by hand, with a time of their own.
+
+#include <memory>
+#include <vector>
+
+#include "daemon/config/config.h"
+#include "daemon/session/control.h"
+#include "daemon/session/delivery.h"
+#include "daemon/session/greeter.h"
+#include "daemon/session/ring_server.h"
+#include "daemon/session/sessions.h"
+
+namespace kvtier {
+
+struct ConductorOptions {
+  std::uint32_t clients_max = 256;
+  std::vector<NamespaceConfig> namespaces;
+};
+
+class Conductor {
+ public:
+  /// Watches the processes of adopted sessions too. The store and the log outlive the conductor.
+  static Result<std::unique_ptr<Conductor>> create(const ConductorOptions& options, Store& store, Log& log,
+                                                   std::unique_ptr<Listener> listener);
+
+  /// One bounded round: sockets, rings, store, outbox. Returns the work done; 0: nothing was there.
+  std::size_t do_work(TimeNs now_ns);
+
+  /// Blocks until a client rings, a socket or a process speaks, wake() is called, a deadline of the store
+  /// passes, or `until_ns`; not at all when a ring has work already. What woke it is served by this call.
+  void sleep(TimeNs now_ns, TimeNs until_ns);
+
+  /// From any thread: makes a sleep end, or the next one not begin.
+  void wake() const;
+
+  void set_namespaces(std::vector<NamespaceConfig> namespaces);
+  [[nodiscard]] const SessionStats& stats() { return sessions_.stats(); }
+
+ private:
+  Conductor(const ConductorOptions& options, Store& store, Log& log, std::unique_ptr<Listener> listener,
+            Poller poller, UniqueFd wake);
+  Status start();
+  std::size_t serve(std::span<const PollEvent> events, TimeNs now_ns);
+  void serve(const PollEvent& event, TimeNs now_ns);
+  void connection_event(const PollEvent& event);
+  void process_event(const PollEvent& event);
+  [[nodiscard]] TimeNs next_deadline() const;
+
+  Sessions sessions_;
+  Greeter greeter_;
+  Control control_{sessions_};
+  RingServer rings_{sessions_};
+  Delivery delivery_{sessions_};
+  const UniqueFd wake_;  ///< eventfd of our own
+};
+
+}  // namespace kvtier

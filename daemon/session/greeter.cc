@@ -1,0 +1,222 @@
+#include "daemon/session/greeter.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "libkvclient/base/fault_point.h"
+#include "libkvclient/base/units.h"
+#include "libkvclient/wire/message_socket.h"
+
+namespace kvtier {
+
+Greeter::Greeter(Sessions& sessions, std::unique_ptr<Listener> listener,
+                 std::vector<NamespaceConfig> namespaces)
+    : sessions_(sessions),
+      listener_(std::move(listener)),
+      takes_pidfds_(!has_peer_pidfd()),
+      namespaces_(std::move(namespaces)) {}
+
+Status Greeter::start() {
+  return sessions_.poller().add(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0});
+}
+
+std::size_t Greeter::accept(TimeNs now_ns) {
+  if (now_ns < accept_paused_until_ns_) return 0;
+  int accepted = 0;
+  while (accepted < kAcceptsPerTurn) {
+    Result<UniqueFd> socket = listener_->accept();
+    if (socket.is_ok()) {
+      ++accepted;
+      admit(std::move(socket).value(), now_ns);
+      continue;
+    }
+    if (socket.code() != Code::kBusy) {  // level-triggered: without a pause this would spin
+      accept_paused_until_ns_ = now_ns + kAcceptPauseNs;
+      (void)sessions_.poller().modify(listener_->fd(), 0, {PollSource::kListener, 0, 0});
+      sessions_.log().warn("accepting paused", {{"why", socket.status().message()}});
+    }
+    break;
+  }
+  return static_cast<std::size_t>(accepted);
+}
+
+void Greeter::admit(UniqueFd socket, TimeNs now_ns) {
+  if (KV_FAULT("session.accept") == Fault::kFail) return;
+  ++sessions_.stats().connections_accepted;
+  Result<Peer> peer = read_peer(socket.get());
+  if (!peer.is_ok()) return;
+  ConnectionTable& table = sessions_.table();
+  if (table.is_full_of_strangers()) {
+    ++sessions_.stats().hellos_timed_out;
+    refuse(table.strangers().front(), 0, {Code::kBusy, "too many connections wait for their hello"});
+  }
+  const std::uint32_t index =
+      table.open(std::move(socket), std::move(peer).value(), now_ns + kHelloDeadlineNs);
+  if (index == ConnectionTable::kNone) return;
+  Connection& connection = table.at(index);
+  connection.poll_flags = EPOLLIN | EPOLLRDHUP;
+  const PollToken token{PollSource::kConnection, index, connection.generation};
+  if (!sessions_.poller().add(connection.socket.get(), connection.poll_flags, token).is_ok())
+    table.close(index);
+}
+
+void Greeter::refuse(std::uint32_t index, std::uint32_t sequence, const Status& why) {
+  Connection& connection = sessions_.table().at(index);
+  ++sessions_.stats().hellos_refused;
+  sessions_.log().warn("client refused",
+                       {{"pid", connection.peer.pid}, {"uid", connection.peer.uid}, {"why", why.message()}});
+  (void)send_refused(connection.socket.get(), sequence, why);
+  sessions_.hang_up(index);
+}
+
+void Greeter::hear(std::uint32_t index) {
+  Connection& connection = sessions_.table().at(index);
+  Result<Message> message =
+      receive_message(connection.socket.get(), takes_pidfds_ ? TakeFds::kTake : TakeFds::kDrop);
+  if (!message.is_ok()) {
+    if (message.code() == Code::kBusy) return;
+    if (message.code() == Code::kInvalid) return refuse(index, 0, message.status());
+    return sessions_.hang_up(index);
+  }
+  const std::uint32_t sequence = message.value().header().sequence;
+  const Result<HelloRequest> hello = decode_hello(message.value());
+  if (!hello.is_ok()) return refuse(index, sequence, hello.status());
+  std::vector<UniqueFd>& fds = message.value().fds;
+  if (fds.size() > 1) return refuse(index, sequence, {Code::kInvalid, "hello: more than one descriptor"});
+  UniqueFd offered = fds.empty() ? UniqueFd() : std::move(fds.front());
+  const Status greeted = greet(index, hello.value(), sequence, std::move(offered));
+  if (!greeted.is_ok()) refuse(index, sequence, greeted);
+}
+
+Status Greeter::greet(std::uint32_t index, const HelloRequest& hello, std::uint32_t sequence,
+                      UniqueFd offered) {
+  Admission admission;
+  Connection& connection = sessions_.table().at(index);
+  KV_RETURN_IF_ERROR(prepare(connection, hello, std::move(offered), admission));
+  KV_RETURN_IF_ERROR(open_session(hello, admission));
+  const SessionIndex session = admission.grant.session;
+  admission.rings.emplace(admission.grant.channel);  // before the client knows: it may submit at once
+  Status welcomed = welcome(connection, sequence, admission);
+  if (welcomed.is_ok()) welcomed = settle(index, std::move(admission));
+  // The client never had the channel, or is about to lose its socket: without a watch nothing may stay open.
+  if (!welcomed.is_ok() && sessions_.liveness().pidfd_of(session) < 0) {
+    sessions_.store().session_hang_up(session);
+    sessions_.store().session_exited(session);
+  }
+  return welcomed;
+}
+
+Status Greeter::prepare(const Connection& connection, const HelloRequest& hello, UniqueFd offered,
+                        Admission& admission) {
+  if (KV_FAULT("session.hello") == Fault::kFail) return {Code::kUnavailable, "fault point session.hello"};
+  const Result<NamespaceAccess> access = find_access(namespaces_, hello.namespace_name, connection.peer);
+  if (!access.is_ok()) return access.status();
+  if (sessions_.table().is_full_of_sessions())
+    return {Code::kBusy, "all places for clients are taken; raise limits.clients_max"};
+  Result<UniqueFd> pidfd = find_peer_pidfd(connection.socket.get(), connection.peer, std::move(offered));
+  if (!pidfd.is_ok()) return pidfd.status();
+  admission.pidfd = std::move(pidfd).value();
+  admission.doorbell = UniqueFd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!admission.doorbell.is_open()) return Status::from_errno("eventfd", errno);
+  admission.request = {.namespace_name = hello.namespace_name,
+                       .namespace_bytes_max = access.value().settings->host_bytes_max,
+                       .client_name = hello.client_name,
+                       .client_version = hello.client_version,
+                       .pid = connection.peer.pid,
+                       .uid = connection.peer.uid,
+                       .is_read_only = hello.is_read_only || access.value().is_read_only};
+  return Status::ok();
+}
+
+// A session that cannot be taken up (another instance, another process, another secret) becomes a new one;
+// the old one's memory follows its own process.
+Status Greeter::open_session(const HelloRequest& hello, Admission& admission) {
+  Store& store = sessions_.store();
+  if (hello.resume_session != 0) {
+    Result<SessionGrant> resumed =
+        store.session_resume(hello.resume_session, hello.resume_secret, admission.request);
+    admission.is_resumed = resumed.is_ok() && is_same_process(resumed.value().session, admission.pidfd.get());
+    if (admission.is_resumed) {
+      admission.grant = resumed.value();
+      return Status::ok();
+    }
+    if (resumed.is_ok()) store.session_hang_up(resumed.value().session);
+  }
+  Result<SessionGrant> opened = store.session_open(admission.request);
+  if (!opened.is_ok()) return opened.status();
+  admission.grant = opened.value();
+  return Status::ok();
+}
+
+// The pins of an adopted session are its process's: a child that inherited the secret does not take them
+// over.
+bool Greeter::is_same_process(SessionIndex session, int pidfd) {
+  const int adopted = sessions_.liveness().pidfd_of(session);
+  return adopted >= 0 && are_same_process(adopted, pidfd);
+}
+
+Status Greeter::welcome(Connection& connection, std::uint32_t sequence, const Admission& admission) {
+  if (KV_FAULT("session.welcome") == Fault::kFail) return {Code::kUnavailable, "fault point session.welcome"};
+  const SessionGrant& grant = admission.grant;
+  Welcome message{};
+  message.header = message_header(MessageType::kWelcome, sizeof message, sequence);
+  message.protocol_major = kProtocolMajor;
+  message.protocol_minor = kProtocolMinor;
+  message.session_id = grant.session_id;
+  std::memcpy(message.secret, grant.secret, sizeof message.secret);
+  std::memcpy(message.instance, grant.instance, sizeof message.instance);
+  message.channel_bytes = grant.channel_bytes;
+  message.directory_bytes = grant.directory_bytes;
+  message.namespace_id = index_of(grant.namespace_id);
+  message.flags =
+      (admission.request.is_read_only ? kWelcomeReadOnly : 0) | (admission.is_resumed ? kWelcomeResumed : 0);
+  std::strncpy(message.daemon_version, KVTIER_VERSION, kVersionBytes - 1);
+  const std::array<int, 3> fds{grant.channel_fd, grant.directory_fd, admission.doorbell.get()};
+  return send_message(connection.socket.get(), message, fds);
+}
+
+// The doorbell is edge-triggered and never read: its file is shared with the client, who could make a read
+// block.
+Status Greeter::settle(std::uint32_t index, Admission admission) {
+  ConnectionTable& table = sessions_.table();
+  Connection& connection = table.at(index);
+  const SessionIndex session = admission.grant.session;
+  sessions_.store().session_keep_pidfd(session, admission.pidfd.get());
+  KV_RETURN_IF_ERROR(sessions_.liveness().watch(session, std::move(admission.pidfd)));
+  connection.doorbell = std::move(admission.doorbell);
+  connection.rings = admission.rings;
+  table.bind_session(index, session);
+  KV_RETURN_IF_ERROR(sessions_.poller().add(connection.doorbell.get(), EPOLLIN | EPOLLET,
+                                            {PollSource::kDoorbell, index, connection.generation}));
+  for (const SlabIndex slab : sessions_.store().slabs_of(session)) (void)connection.outgoing.add_slab(slab);
+  sessions_.flush(index);
+  return Status::ok();
+}
+
+void Greeter::expire(TimeNs now_ns) {
+  if (accept_paused_until_ns_ != 0 && now_ns >= accept_paused_until_ns_) {
+    accept_paused_until_ns_ = 0;
+    (void)sessions_.poller().modify(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0});
+  }
+  const std::vector<std::uint32_t>& strangers = sessions_.table().strangers();
+  while (!strangers.empty()) {
+    const std::uint32_t oldest = strangers.front();
+    if (sessions_.table().at(oldest).hello_deadline_ns > now_ns) return;
+    ++sessions_.stats().hellos_timed_out;
+    refuse(oldest, 0, {Code::kDeadline, "no hello within " + format_duration(kHelloDeadlineNs)});
+  }
+}
+
+TimeNs Greeter::next_deadline() const {
+  const TimeNs resume_accept = accept_paused_until_ns_ == 0 ? kNever : accept_paused_until_ns_;
+  const std::vector<std::uint32_t>& strangers = sessions_.table().strangers();
+  if (strangers.empty()) return resume_accept;
+  return std::min(resume_accept, sessions_.table().at(strangers.front()).hello_deadline_ns);
+}
+
+}  // namespace kvtier

@@ -1,0 +1,27 @@
+#pragma once
+// A directory of one test's own, removed with it.
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace kvtier::test {
+
+class ScratchDir {
+ public:
+  ScratchDir() {
+    std::string text = (std::filesystem::temp_directory_path() / "kvtier-test-XXXXXX").string();
+    path_ = ::mkdtemp(text.data());
+  }
+  ~ScratchDir() { std::filesystem::remove_all(path_); }
+  ScratchDir(const ScratchDir&) = delete;
+  ScratchDir& operator=(const ScratchDir&) = delete;
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace kvtier::test

@@ -1,0 +1,94 @@
+// kvc_acquire and kvc_release. The daemon is not involved.
+
+#include "libkvclient/src/acquire_run.h"
+
+namespace kvtier::client {
+namespace {
+
+void reset(kvc_lease& lease) {
+  lease.count = 0;
+  lease.held = 0;
+  lease.session = nullptr;
+}
+
+// Only a longer call than all before allocates.
+void make_room(kvc_lease& lease, std::size_t count) {
+  if (lease.blocks.size() >= count) return;
+  lease.blocks.resize(count);
+  lease.pins.resize(count);
+}
+
+void release_pins(const kvc_lease& lease) {
+  for (std::size_t i = 0; i < lease.count; ++i) {
+    if (lease.pins[i] != nullptr) Pins::release(*lease.pins[i]);
+  }
+}
+
+void lease_from(const View& view, Space& space, Binding binding, std::span<const Key> keys,
+                std::uint32_t flags, std::uint64_t request_id, kvc_lease& lease) {
+  const AcquireOptions options{(flags & KVC_UNORDERED) != 0, request_id};
+  AcquireRun(view, binding, space.block_bytes, keys, options, lease).run();
+  const bool is_short = (flags & KVC_ALL_OR_NOTHING) != 0 && lease.held < keys.size();
+  if (is_short) release_pins(lease);
+  if (is_short || lease.held == 0) return reset(lease);
+  // relaxed: inside the read section, which ends after it; nothing is unmapped before that (service.cc).
+  view.session->users.fetch_add(1, std::memory_order_relaxed);
+  lease.session = view.session;
+  lease.block_bytes = space.block_bytes;
+}
+
+}  // namespace
+
+int acquire(Space& space, std::span<const Key> keys, std::uint32_t flags, std::uint64_t request_id,
+            kvc_lease& lease) {
+  Core& core = *space.core;
+  if (!core.guard.is_same_process()) return report_forked();
+  if (core.is_closed.load(std::memory_order_relaxed)) return report_closed();
+  make_room(lease, keys.size());
+  const ReadSection section(core.readers, core.view);
+  section.shard().add(Count::kAcquireCalls, 1);
+  const View* view = section.view();
+  const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
+  if (view == nullptr || !binding.is_of(view->epoch)) {
+    section.shard().add(Count::kUnavailable, 1);
+    return report(Code::kUnavailable, "not connected to the daemon; kvc_status says why");
+  }
+  lease_from(*view, space, binding, keys, flags, request_id, lease);
+  (void)KV_FAULT("client.acquire.leased");
+  section.shard().add(Count::kAcquireKeys, keys.size());
+  section.shard().add(Count::kAcquireLeased, lease.held);
+  if (lease.held > 0) section.shard().add(Count::kLeasesBegun, 1);
+  return KVC_OK;
+}
+
+void release(kvc_lease& lease) {
+  if (lease.session == nullptr || !lease.core->guard.is_same_process()) return;
+  (void)KV_FAULT("client.release.before");
+  Session& session = *lease.session;
+  release_pins(lease);
+  (void)KV_FAULT("client.release.unpinned");
+  reset(lease);
+  // release: the reads of the blocks are before the count that lets the service thread unmap them.
+  session.users.fetch_sub(1, std::memory_order_release);
+  lease.core->readers.shard().add(Count::kLeasesEnded, 1);
+}
+
+}  // namespace kvtier::client
+
+extern "C" int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, uint32_t flags,
+                           uint64_t request_id, kvc_lease* lease) {
+  using namespace kvtier;
+  if (space == nullptr || lease == nullptr || (keys == nullptr && count > 0)) {
+    return client::report(Code::kInvalid, "kvc_acquire: space, keys and lease must not be NULL");
+  }
+  if ((flags & ~(KVC_UNORDERED | KVC_ALL_OR_NOTHING)) != 0) {
+    return client::report(Code::kInvalid, "kvc_acquire: flags other than KVC_UNORDERED, KVC_ALL_OR_NOTHING");
+  }
+  if (lease->session != nullptr)
+    return client::report(Code::kBusy, "kvc_acquire: the lease holds blocks; release it");
+  return client::acquire(*space->space, client::as_keys(keys, count), flags, request_id, *lease);
+}
+
+extern "C" void kvc_release(kvc_lease* lease) {
+  if (lease != nullptr) kvtier::client::release(*lease);
+}

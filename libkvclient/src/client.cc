@@ -1,0 +1,78 @@
+// kvc_client_open, kvc_client_close, kvc_ping.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "libkvclient/src/handles.h"
+#include "libkvclient/src/request_call.h"
+
+namespace kvtier::client {
+namespace {
+
+constexpr const char* kDefaultSocket = "/run/kvtier/kvtierd.sock";
+
+std::string text_or(const char* text, const char* otherwise) {
+  return text != nullptr ? text : otherwise;
+}
+
+std::string default_socket() {
+  const char* from_environment = std::getenv("KVTIER_SOCKET");
+  const bool is_set = from_environment != nullptr && *from_environment != '\0';
+  return is_set ? from_environment : kDefaultSocket;
+}
+
+ClientOptions options_of(const kvc_client_options& given) {
+  ClientOptions options;
+  options.socket_path = given.socket_path != nullptr ? given.socket_path : default_socket();
+  options.namespace_name = text_or(given.namespace_name, "default");
+  options.client_name = text_or(given.client_name, ::program_invocation_short_name);
+  if (given.client_name == nullptr)
+    options.client_name.resize(std::min<std::size_t>(options.client_name.size(), 63));
+  if (given.deadline_ns != 0) options.deadline_ns = given.deadline_ns;
+  options.is_required = (given.flags & KVC_REQUIRE) != 0;
+  options.is_read_only = (given.flags & KVC_READ_ONLY) != 0;
+  return options;
+}
+
+}  // namespace
+}  // namespace kvtier::client
+
+using namespace kvtier;
+
+extern "C" int kvc_client_open(const kvc_client_options* options, kvc_client** client) {
+  if (client == nullptr) return client::report(Code::kInvalid, "kvc_client_open: client must not be NULL");
+  *client = nullptr;
+  kvc_client_options given{};
+  if (options != nullptr) std::memcpy(&given, options, std::min(options->struct_size, sizeof given));
+  if ((given.flags & ~(KVC_REQUIRE | KVC_READ_ONLY)) != 0) {
+    return client::report(Code::kInvalid, "kvc_client_open: flags other than KVC_REQUIRE, KVC_READ_ONLY");
+  }
+  Result<std::shared_ptr<client::Core>> core = client::Core::open(client::options_of(given));
+  if (!core.is_ok()) return client::report(core.status());
+  *client = new kvc_client{std::move(core).value()};
+  return KVC_OK;
+}
+
+extern "C" void kvc_client_close(kvc_client* client) {
+  // In a child of fork the handle is forgotten: thread, socket and memory are the parent's.
+  if (client == nullptr || !client->core->guard.is_same_process()) return;
+  client->core->close();
+  delete client;
+}
+
+extern "C" int kvc_ping(kvc_client* client, uint64_t deadline_ns) {
+  if (client == nullptr) return client::report(Code::kInvalid, "kvc_ping: client must not be NULL");
+  const Status alive = client::check_alive(*client);
+  if (!alive.is_ok()) return client::report(alive);
+  client::Core& core = *client->core;
+  const Result<client::Link> link = core.link();
+  if (!link.is_ok()) return client::report_counted(core, link.status());
+  client::RequestCall call;
+  call.submission.op = Op::kEcho;
+  const Result<Completion> answer =
+      client::request(core, *link.value().requests, call, client::deadline_of(core, deadline_ns));
+  if (!answer.is_ok()) return client::report_counted(core, answer.status());
+  return client::report_counted(core, client::status_of(answer.value(), "ping"));
+}

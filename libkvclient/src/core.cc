@@ -1,0 +1,160 @@
+#include "libkvclient/src/core.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+#include "libkvclient/src/deadline.h"
+#include "libkvclient/src/service.h"
+
+namespace kvtier::client {
+namespace {
+
+using SteadyPoint = std::chrono::steady_clock::time_point;
+
+// std::chrono's steady clock is CLOCK_MONOTONIC here. A day is far enough, and far from its overflow.
+SteadyPoint steady(TimeNs at_ns) {
+  constexpr TimeNs kDay = 24 * 3600 * kNsPerSecond;
+  return SteadyPoint(std::chrono::nanoseconds(std::min(at_ns, now_ns() + kDay)));
+}
+
+// A thread without signals: the engine's handlers run in the engine's threads.
+std::thread start_quietly(std::shared_ptr<Core> core) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread([core = std::move(core)]() mutable {
+    pthread_setname_np(pthread_self(), "kvclient");
+    Service(*core).run();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+Core::Core(ClientOptions client_options)
+    : options(std::move(client_options)), wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+
+Result<std::shared_ptr<Core>> Core::open(ClientOptions options) {
+  KV_RETURN_IF_ERROR(check_options(options));
+  auto core = std::make_shared<Core>(std::move(options));
+  if (!core->wake_.is_open()) return Status::from_errno("eventfd", errno);
+  core->service_ = start_quietly(core);
+  std::unique_lock lock(core->mutex_);
+  const Status status = core->wait_for_first_attempt(lock, deadline_from_now(0, core->options.deadline_ns));
+  lock.unlock();
+  if (status.is_ok()) return core;
+  core->close();
+  return status;
+}
+
+Status Core::wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns) {
+  changed_.wait_until(lock, steady(deadline_ns), [this] { return attempts_count_ > 0; });
+  if (state_ == ConnectionState::kConnected) return Status::ok();
+  const bool is_away = attempts_count_ == 0 || last_error_.code() == Code::kUnavailable;
+  if (is_away && !options.is_required) return Status::ok();
+  if (attempts_count_ == 0)
+    return {Code::kUnavailable, options.socket_path + ": no answer before the deadline"};
+  return last_error_;
+}
+
+void Core::close() {
+  if (is_closed.exchange(true)) return;
+  wake_service();
+  std::unique_lock lock(mutex_);
+  // Leases or reservations that are still open keep the thread, and with it the session, until they end.
+  const auto has_ended = [this] { return is_shut_down_ || state_ == ConnectionState::kClosed; };
+  changed_.wait(lock, has_ended);
+  const bool is_gone = is_shut_down_;
+  lock.unlock();
+  if (is_gone) {
+    service_.join();
+  } else {
+    service_.detach();
+  }
+}
+
+Result<Link> Core::link() const {
+  const std::lock_guard lock(mutex_);
+  if (is_closed.load()) return Status(Code::kStale, "the client is closed");
+  if (state_ == ConnectionState::kConnected) return Link{session_, session_->requests, session_->epoch};
+  return Status(Code::kUnavailable, "no daemon at " + options.socket_path + ": " + last_error_.message());
+}
+
+Result<BoundLink> Core::bound_link(const Space& space) const {
+  Result<Link> found = link();
+  if (!found.is_ok()) return found.status();
+  const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
+  if (binding.is_of(found.value().epoch)) return BoundLink{std::move(found).value(), binding};
+  const std::lock_guard lock(mutex_);
+  if (!space.refusal.is_ok()) return space.refusal.while_doing("the daemon refused the space");
+  return Status(Code::kUnavailable, "the space is being registered");
+}
+
+std::shared_ptr<Session> Core::session_of(std::uint32_t serial) const {
+  const std::lock_guard lock(mutex_);
+  if (session_ && session_->serial == serial) return session_;
+  for (const auto& session : retired_) {
+    if (session->serial == serial) return session;
+  }
+  return nullptr;
+}
+
+Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) {
+  std::unique_lock lock(mutex_);
+  if (is_closed.load()) return {Code::kStale, "the client is closed"};
+  spaces_.push_back(space);
+  if (state_ == ConnectionState::kConnected)
+    (void)send_registration(*space);  // else, or again, when reconnected
+  const auto is_answered = [&] {
+    return space->binding.load() != 0 || !space->refusal.is_ok() || state_ != ConnectionState::kConnected;
+  };
+  changed_.wait_until(lock, steady(deadline_ns), is_answered);
+  if (space->refusal.is_ok()) return Status::ok();
+  std::erase(spaces_, space);
+  return space->refusal;
+}
+
+Status Core::send_registration(Space& space) {
+  std::vector<std::byte> bytes(sizeof(RegisterSpace) + space.encoding.size());
+  RegisterSpace message{};
+  space.sequence = next_sequence_++;
+  message.header = message_header(MessageType::kRegisterSpace, bytes.size(), space.sequence);
+  message.spec_bytes = static_cast<std::uint32_t>(space.encoding.size());
+  std::copy_n(reinterpret_cast<const std::byte*>(&message), sizeof message, bytes.begin());
+  std::copy(space.encoding.begin(), space.encoding.end(), bytes.begin() + sizeof message);
+  space.refusal = Status::ok();
+  return send_message(session_->socket.get(), bytes, {});
+}
+
+void Core::space_remove(const Space& space) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(spaces_, [&](const auto& each) { return each.get() == &space; });
+}
+
+Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
+                              TimeNs deadline_ns) {
+  Session& session = *bound.link.session;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    Result<std::byte*> data = session.mappings.lend(slot, bound.binding.slot_bytes, block_bytes);
+    if (data.is_ok() || data.code() != Code::kNotFound) return data;
+    if (session.epoch != bound.link.epoch || state_ != ConnectionState::kConnected) {
+      return Status(Code::kUnavailable, "the daemon hung up");
+    }
+    if (changed_.wait_until(lock, steady(deadline_ns)) == std::cv_status::timeout) return data;
+  }
+}
+
+void Core::wake_service() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+}
+
+}  // namespace kvtier::client

@@ -1,0 +1,100 @@
+#pragma once
+// What all handles of one client share. The service thread (service.h) keeps it connected; verbs read from
+// it. Lock order: mutex_ here, then Mappings', then Requests'. No lock is held while waiting for the daemon.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "libkvclient/src/fork_guard.h"
+#include "libkvclient/src/session.h"
+#include "libkvclient/src/space.h"
+
+namespace kvtier::client {
+
+/// A connected session as a verb saw it; stays usable, and says kUnavailable once it is over.
+struct Link {
+  std::shared_ptr<Session> session;
+  std::shared_ptr<Requests> requests;
+  std::uint32_t epoch = 0;
+};
+
+/// A link in which a space is registered.
+struct BoundLink {
+  Link link;
+  Binding binding;
+};
+
+enum class ConnectionState : std::uint8_t { kConnecting, kConnected, kRefused, kClosed };
+
+/// Counters of the slow path. relaxed everywhere: statistics.
+struct SlowCounts {
+  std::atomic<std::uint64_t> reserve_keys{0}, reserve_new{0}, commit_blocks{0}, abort_blocks{0};
+  std::atomic<std::uint64_t> reservations_open{0}, unavailable{0}, deadline_exceeded{0};
+  std::atomic<std::uint64_t> requests_before{0}, late_before{0};  ///< of sessions that are over
+};
+
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  /// Starts the service thread and waits for its first attempt to connect. A refusal is an error, absence
+  /// only where the options require the daemon.
+  static Result<std::shared_ptr<Core>> open(ClientOptions options);
+  explicit Core(ClientOptions options);
+  void close();
+
+  // constant after construction
+  const ClientOptions options;
+  const ForkGuard guard;
+
+  // the read path
+  Readers readers;
+  ViewPointer view{nullptr};
+  std::atomic<bool> is_closed{false};
+
+  // ---- verbs ----
+  [[nodiscard]] Result<Link> link() const;
+  [[nodiscard]] Result<BoundLink> bound_link(const Space& space) const;
+  /// The session with this serial number: the present one, or one that waits for its last user.
+  [[nodiscard]] std::shared_ptr<Session> session_of(std::uint32_t serial) const;
+  Status space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns);
+  void space_remove(const Space& space);
+  /// Notes a granted slot; waits for the slab's announcement, which travels on the socket, to be taken in.
+  Result<std::byte*> lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
+                          TimeNs deadline_ns);
+  void wake_service() const;
+
+  SlowCounts counts;
+
+ private:
+  friend class Service;
+  friend struct StatusReader;
+
+  Status wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns);
+  Status send_registration(Space& space);
+
+  const UniqueFd wake_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  ///< anything below, or a slab
+  // guarded by mutex_
+  ConnectionState state_ = ConnectionState::kConnecting;
+  Status last_error_;
+  std::shared_ptr<Session> session_;  ///< while not connected: the one to resume
+  std::vector<std::shared_ptr<Session>> retired_;
+  std::vector<std::shared_ptr<Space>> spaces_;
+  std::uint32_t next_sequence_ = 2;
+  std::uint64_t attempts_count_ = 0;
+  std::uint64_t sessions_count_ = 0;
+  std::uint64_t resumed_count_ = 0;
+  std::uint32_t daemon_major_ = 0;
+  std::uint32_t daemon_minor_ = 0;
+  bool is_shut_down_ = false;
+
+  std::thread service_;
+};
+
+}  // namespace kvtier::client

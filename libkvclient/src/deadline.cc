@@ -1,0 +1,25 @@
+#include "libkvclient/src/deadline.h"
+
+#include <algorithm>
+
+namespace kvtier::client {
+
+TimeNs now_ns() {
+  return SystemClock().now_ns();
+}
+
+TimeNs deadline_from_now(TimeNs relative_ns, TimeNs default_ns) {
+  const TimeNs span = relative_ns == 0 ? default_ns : relative_ns;
+  TimeNs at = 0;
+  return __builtin_add_overflow(now_ns(), span, &at) ? kNever : at;
+}
+
+int poll_timeout_ms(TimeNs at_ns) {
+  if (at_ns == kNever) return -1;
+  const TimeNs now = now_ns();
+  if (at_ns <= now) return 0;
+  constexpr TimeNs kLongest = 3600 * kNsPerSecond;
+  return static_cast<int>((std::min(at_ns - now, kLongest) + kNsPerMs - 1) / kNsPerMs);
+}
+
+}  // namespace kvtier::client

@@ -1,0 +1,104 @@
+// What kvc_commit and kvc_abort share: holds go out in records of up to four, in order, without waiting.
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/request_call.h"
+#include "libkvclient/src/reserve.h"
+
+namespace kvtier::client {
+namespace {
+
+bool is_reserved(const kvc_slot& slot) {
+  return slot.code == KVC_OK && slot.data != nullptr;
+}
+
+// Slots that go into one record, and the record.
+struct Batch {
+  std::array<kvc_slot*, kInlineHolds> slots{};
+  Submission record{};
+};
+
+std::vector<Batch> batches_of(Op op, SpaceId space, std::span<kvc_slot> slots) {
+  std::vector<Batch> batches;
+  for (kvc_slot& slot : slots) {
+    if (!is_reserved(slot)) continue;
+    if (batches.empty() || batches.back().record.count == kInlineHolds) {
+      Batch& fresh = batches.emplace_back();
+      fresh.record.op = op;
+      fresh.record.space = space;
+      fresh.record.arena_offset = kNoArena;
+    }
+    Batch& batch = batches.back();
+    batch.slots[batch.record.count] = &slot;
+    batch.record.holds[batch.record.count++] = {slot.private_hold[0], slot.private_hold[1]};
+  }
+  return batches;
+}
+
+void finish_one(Core& core, kvc_slot& slot, Code code) {
+  const std::shared_ptr<Session> session = core.session_of(slot_serial(slot.private_session));
+  bool wants_service = false;
+  if (session && session->mappings.give_back(SlotRef{slot.private_slot}, &wants_service)) {
+    // release: the writes into the slot are before the count that lets the service thread unmap it.
+    session->users.fetch_sub(1, std::memory_order_release);
+    core.counts.reservations_open.fetch_sub(1, std::memory_order_relaxed);
+  }
+  if (wants_service) core.wake_service();
+  slot.data = nullptr;
+  slot.code = static_cast<std::int32_t>(code);
+}
+
+// Every slot is finished, whether its record went out or not: the caller has let go of it.
+void finish(Core& core, const Batch& batch, Code code) {
+  for (std::uint32_t i = 0; i < batch.record.count; ++i) finish_one(core, *batch.slots[i], code);
+}
+
+Status send_awaited(Core& core, Requests& requests, Submission record, TimeNs deadline_ns) {
+  RequestCall call;
+  call.submission = record;
+  call.submission.flags |= kFlagReply;
+  const Result<Completion> answer = request(core, requests, call, deadline_ns);
+  if (!answer.is_ok()) return answer.status();
+  return status_of(answer.value(), record.op == Op::kCommit ? "commit" : "abort");
+}
+
+Status check_epoch(const Batch& batch, const Link& link) {
+  const bool is_current = std::all_of(
+      batch.slots.begin(), batch.slots.begin() + batch.record.count,
+      [&](auto* slot) { return slot->private_session == slot_session(link.session->serial, link.epoch); });
+  if (is_current) return Status::ok();
+  return {Code::kStale, "reserved in an earlier session; the daemon has taken the room back"};
+}
+
+Status send_batch(Core& core, const Result<BoundLink>& bound, const Batch& batch, bool is_awaited,
+                  TimeNs deadline_ns) {
+  if (!bound.is_ok()) return bound.status();
+  KV_RETURN_IF_ERROR(check_epoch(batch, bound.value().link));
+  (void)KV_FAULT("client.finish.before_publish");
+  Requests& requests = *bound.value().link.requests;
+  if (is_awaited) return send_awaited(core, requests, batch.record, deadline_ns);
+  return requests.push(batch.record, deadline_ns);
+}
+
+}  // namespace
+
+Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awaited, TimeNs deadline_ns) {
+  Core& core = *space.core;
+  const Result<BoundLink> bound = core.bound_link(space);
+  const SpaceId id = bound.is_ok() ? bound.value().binding.space : SpaceId::kNone;
+  Status first_failure;
+  for (const Batch& batch : batches_of(op, id, slots)) {
+    const Status status = send_batch(core, bound, batch, is_awaited, deadline_ns);
+    (void)KV_FAULT("client.finish.published");
+    if (first_failure.is_ok()) first_failure = status;
+    finish(core, batch, status.code());
+    auto& count = op == Op::kCommit ? core.counts.commit_blocks : core.counts.abort_blocks;
+    if (status.is_ok()) count.fetch_add(batch.record.count, std::memory_order_relaxed);
+  }
+  return first_failure;
+}
+
+}  // namespace kvtier::client

@@ -1,0 +1,60 @@
+#pragma once
+// What the opaque types of the C contract are, and the checks that every call begins with.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kvclient/kvclient.h"
+#include "libkvclient/src/core.h"
+#include "libkvclient/src/deadline.h"
+#include "libkvclient/src/last_error.h"
+
+struct kvc_client {
+  std::shared_ptr<kvtier::client::Core> core;
+};
+
+struct kvc_spec {
+  kvtier::Spec spec;
+};
+
+struct kvc_space {
+  std::shared_ptr<kvtier::client::Space> space;
+};
+
+/// Storage of leases. Pointers into the session's memory, which its count of users keeps mapped.
+struct kvc_lease {
+  std::shared_ptr<kvtier::client::Core> core;
+  kvtier::client::Session* session = nullptr;  ///< null: empty
+  std::vector<const void*> blocks;
+  std::vector<kvtier::PinCell*> pins;
+  std::size_t count = 0;
+  std::size_t held = 0;
+  std::size_t block_bytes = 0;
+};
+
+static_assert(sizeof(kvc_key) == sizeof(kvtier::Key) && alignof(kvc_key) == alignof(kvtier::Key));
+
+namespace kvtier::client {
+
+inline std::span<const Key> as_keys(const kvc_key* keys, std::size_t count) {
+  return {reinterpret_cast<const Key*>(keys), count};
+}
+
+/// kStale after a fork or a close.
+template <class Owner>
+Status check_alive(const Owner& owner) {
+  if (!owner.core->guard.is_same_process()) {
+    return {Code::kStale, "opened before fork; open a new client in this process"};
+  }
+  return Status::ok();
+}
+
+inline TimeNs deadline_of(const Core& core, std::uint64_t relative_ns) {
+  return deadline_from_now(relative_ns, core.options.deadline_ns);
+}
+
+/// Counts what callers want to see in kvc_stats, then reports.
+int report_counted(Core& core, const Status& status);
+
+}  // namespace kvtier::client

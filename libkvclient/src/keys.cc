@@ -1,0 +1,31 @@
+// kvc_keys_from_tokens: base/block_hash.h through the C contract.
+
+#include <string>
+
+#include "libkvclient/base/block_hash.h"
+#include "libkvclient/src/handles.h"
+
+using namespace kvtier;
+
+extern "C" int kvc_keys_from_tokens(const kvc_space* space, const uint32_t* tokens, size_t tokens_count,
+                                    const void* salt, size_t salt_bytes, const kvc_key* parent, kvc_key* keys,
+                                    size_t capacity, size_t* count) {
+  if (count != nullptr) *count = 0;
+  if (space == nullptr || count == nullptr || (tokens == nullptr && tokens_count > 0) ||
+      (salt == nullptr && salt_bytes > 0)) {
+    return client::report(Code::kInvalid, "kvc_keys_from_tokens: a NULL argument");
+  }
+  const std::uint32_t block_tokens = space->space->spec.block_tokens;
+  const std::size_t blocks = tokens_count / block_tokens;
+  if (blocks > capacity || (keys == nullptr && blocks > 0)) {
+    return client::report(Status(Code::kInvalid, "kvc_keys_from_tokens: " + std::to_string(blocks) +
+                                                     " full blocks, room for " + std::to_string(capacity)));
+  }
+  const std::string_view salt_text(static_cast<const char*>(salt), salt_bytes);
+  const Result<std::vector<Key>> made =
+      block_keys({tokens, tokens_count}, block_tokens, salt_text, reinterpret_cast<const Key*>(parent));
+  if (!made.is_ok()) return client::report(made.status());
+  if (blocks > 0) __builtin_memcpy(keys, made.value().data(), blocks * sizeof(Key));
+  *count = blocks;
+  return KVC_OK;
+}

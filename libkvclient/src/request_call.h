@@ -1,0 +1,32 @@
+#pragma once
+// One request with its answer: the way of every verb that asks the daemon.
+
+#include <functional>
+#include <span>
+
+#include "libkvclient/src/core.h"
+
+namespace kvtier::client {
+
+struct RequestCall {
+  Submission submission{};  ///< id and arena offset are filled in
+  std::uint64_t arena_bytes = 0;
+  /// Writes the arena range before it is sent.
+  std::function<void(std::byte* arena)> fill;
+  /// Reads it after the answer. May be empty.
+  std::function<Status(const std::byte* arena, const Completion& answer)> read;
+};
+
+/// Sends, waits, reads. What the daemon answered is in the Completion's code; a failure is ours: kDeadline,
+/// kUnavailable.
+Result<Completion> request(Core& core, Requests& requests, const RequestCall& call, TimeNs deadline_ns);
+
+/// The same for an arena that holds nothing but keys; splits at kRequestKeysMax. Counts of the answers are
+/// summed. Stops at the first answer that is not kOk.
+Result<Completion> request_with_keys(Core& core, const BoundLink& bound, Submission submission,
+                                     std::span<const Key> keys, TimeNs deadline_ns);
+
+/// The daemon's answer as a Status: `what` failed with that code.
+Status status_of(const Completion& answer, const char* what);
+
+}  // namespace kvtier::client

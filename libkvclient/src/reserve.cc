@@ -1,0 +1,161 @@
+// kvc_reserve: one request for up to 4096 keys; longer calls are split, the last key of a part being the
+// parent of the next.
+
+#include "libkvclient/src/reserve.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/request_call.h"
+
+namespace kvtier::client {
+namespace {
+
+kvc_slot without_room(Code code) {
+  kvc_slot slot{};
+  slot.code = static_cast<std::int32_t>(code);
+  return slot;
+}
+
+// A range of keys with what the daemon is asked for them.
+struct ReservePart {
+  Key parent;
+  std::span<const Key> keys;
+  std::span<kvc_slot> slots;
+  std::uint16_t flags;
+};
+
+class Reserver {
+ public:
+  Reserver(Space& space, const BoundLink& bound, TimeNs deadline_ns)
+      : space_(space), core_(*space.core), bound_(bound), deadline_ns_(deadline_ns) {}
+
+  Status run(const ReservePart& part) {
+    RequestCall call;
+    call.submission.op = Op::kReserve;
+    call.submission.flags = part.flags;
+    call.submission.space = bound_.binding.space;
+    call.submission.count = static_cast<std::uint32_t>(part.keys.size());
+    call.submission.deadline_ns = deadline_ns_ == kNever ? 0 : deadline_ns_;
+    call.arena_bytes = reserve_request_bytes(call.submission.count);
+    call.fill = [&part](std::byte* arena) {
+      const ReserveHead head{part.parent};
+      std::memcpy(arena, &head, sizeof head);
+      std::memcpy(arena + sizeof head, part.keys.data(), part.keys.size_bytes());
+      preset_results(arena + sizeof head + part.keys.size_bytes(), part.keys.size());
+    };
+    call.read = [&](const std::byte* arena, const Completion& answer) {
+      return take_results(part, arena + reserve_results_offset(call.submission.count), answer);
+    };
+    const Result<Completion> answer = request(core_, *bound_.link.requests, call, deadline_ns_);
+    if (!answer.is_ok()) return answer.status();
+    const bool is_partial = answer.value().code == Code::kNoSpace && (part.flags & kFlagAllOrNothing) == 0;
+    if (is_partial || answer.value().code == Code::kOk) return Status::ok();
+    return status_of(answer.value(), "reserve")
+        .while_doing(kvc_cause_name(static_cast<int>(answer.value().cause)));
+  }
+
+ private:
+  // An answer without results must not find those of an earlier request in its range.
+  static void preset_results(std::byte* results, std::size_t count) {
+    ReserveResult none{};
+    none.code = Code::kUnavailable;
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(results + i * sizeof none, &none, sizeof none);
+  }
+
+  Status take_results(const ReservePart& part, const std::byte* results, const Completion& answer) {
+    (void)KV_FAULT("client.reserve.answered");
+    for (std::size_t i = 0; i < part.slots.size(); ++i) {
+      ReserveResult result{};
+      std::memcpy(&result, results + i * sizeof result, sizeof result);
+      const bool is_preset = result.code == Code::kUnavailable && answer.code != Code::kOk;
+      if (is_preset) result.code = answer.code;
+      part.slots[i] = take_result(result, answer);
+    }
+    (void)KV_FAULT("client.reserve.lent");
+    return Status::ok();
+  }
+
+  kvc_slot take_result(const ReserveResult& result, const Completion& answer) {
+    kvc_slot slot = without_room(result.code);
+    slot.cause = static_cast<std::int32_t>(result.cause);
+    slot.detail = result.cause == Cause::kPinnedBy ? answer.detail : 0;
+    if (result.code != Code::kOk) return slot;
+    const Result<std::byte*> data = core_.lend(bound_, result.slot, space_.block_bytes, deadline_ns_);
+    if (!data.is_ok()) {
+      give_up(result);
+      return without_room(data.code() == Code::kNotFound ? Code::kDeadline : data.code());
+    }
+    slot.data = data.value();
+    slot.private_slot = result.slot.bits;
+    slot.private_hold[0] = result.hold.block;
+    slot.private_hold[1] = result.hold.generation_low;
+    slot.private_session = slot_session(bound_.link.session->serial, bound_.link.epoch);
+    bound_.link.session->users.fetch_add(1, std::memory_order_relaxed);
+    core_.counts.reservations_open.fetch_add(1, std::memory_order_relaxed);
+    core_.counts.reserve_new.fetch_add(1, std::memory_order_relaxed);
+    return slot;
+  }
+
+  // Granted, but the slab cannot be written here: hand it back at once.
+  void give_up(const ReserveResult& result) {
+    Submission abort{};
+    abort.op = Op::kAbort;
+    abort.space = bound_.binding.space;
+    abort.count = 1;
+    abort.arena_offset = kNoArena;
+    abort.holds[0] = result.hold;
+    (void)bound_.link.requests->push(abort, deadline_ns_);
+  }
+
+  Space& space_;
+  Core& core_;
+  const BoundLink& bound_;
+  const TimeNs deadline_ns_;
+};
+
+Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::uint32_t flags,
+               TimeNs deadline_ns, std::span<kvc_slot> slots) {
+  const Result<BoundLink> bound = space.core->bound_link(space);
+  if (!bound.is_ok()) return bound.status();
+  Reserver reserver(space, bound.value(), deadline_ns);
+  ReservePart part{parent, {}, {}, (flags & KVC_ALL_OR_NOTHING) != 0 ? kFlagAllOrNothing : std::uint16_t{0}};
+  while (!keys.empty()) {
+    const std::size_t count = std::min<std::size_t>(keys.size(), kRequestKeysMax);
+    part.keys = keys.first(count);
+    part.slots = slots.first(count);
+    KV_RETURN_IF_ERROR(reserver.run(part));
+    part.parent = part.keys.back();
+    keys = keys.subspan(count);
+    slots = slots.subspan(count);
+  }
+  return Status::ok();
+}
+
+}  // namespace
+}  // namespace kvtier::client
+
+using namespace kvtier;
+
+extern "C" int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
+                           const kvc_reserve_options* options, kvc_slot* slots) {
+  if (space == nullptr || (count > 0 && (keys == nullptr || slots == nullptr))) {
+    return client::report(Code::kInvalid, "kvc_reserve: space, keys and slots must not be NULL");
+  }
+  kvc_reserve_options chosen{};
+  if (options != nullptr) std::memcpy(&chosen, options, std::min(options->struct_size, sizeof chosen));
+  std::fill_n(slots, count, client::without_room(Code::kUnavailable));
+  const Status alive = client::check_alive(*space->space);
+  if (!alive.is_ok()) return client::report(alive);
+  if ((chosen.flags & KVC_ALL_OR_NOTHING) != 0 && count > kRequestKeysMax) {
+    std::fill_n(slots, count, client::without_room(Code::kInvalid));
+    return client::report(Code::kInvalid, "kvc_reserve: all-or-nothing takes at most 4096 keys");
+  }
+  client::Core& core = *space->space->core;
+  core.counts.reserve_keys.fetch_add(count, std::memory_order_relaxed);
+  const Key parent = chosen.parent != nullptr ? digest_from_bytes(chosen.parent) : Key{};
+  const Status status = client::reserve(*space->space, parent, client::as_keys(keys, count), chosen.flags,
+                                        client::deadline_of(core, chosen.deadline_ns), {slots, count});
+  return client::report_counted(core, status);
+}

@@ -1,0 +1,107 @@
+#include "libkvclient/src/service.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "libkvclient/src/deadline.h"
+
+namespace kvtier::client {
+namespace {
+
+// How often it looks whether the last lease of something that shall be unmapped has ended. Only while there
+// is such a thing: a release says nothing, it is on the hot path.
+constexpr TimeNs kLookAgainNs = 20 * kNsPerMs;
+
+}  // namespace
+
+Service::Service(Core& core)
+    : core_(core), chance_(now_ns() ^ (static_cast<std::uint64_t>(::getpid()) << 40)) {}
+
+void Service::run() {
+  while (!core_.is_closed.load()) turn();
+  shut_down();
+}
+
+void Service::turn() {
+  if (!is_connected() && now_ns() >= next_attempt_ns_) try_to_connect();
+  do_chores();
+  wait_for_events(next_wake_ns());
+  drain_wake();
+  if (is_connected()) take_messages();
+}
+
+TimeNs Service::next_wake_ns() const {
+  if (has_more_pages_) return 0;
+  const bool looks_again =
+      !removals_.empty() || !core_.retired_.empty() || (is_connected() && session().requests->reap_late());
+  const TimeNs look = looks_again ? now_ns() + kLookAgainNs : kNever;
+  return is_connected() ? look : std::min(look, next_attempt_ns_);
+}
+
+void Service::wait_for_events(TimeNs until_ns) {
+  pollfd fds[2] = {{core_.wake_.get(), POLLIN, 0}, {-1, POLLIN, 0}};
+  if (is_connected()) fds[1].fd = session().socket.get();
+  ::poll(fds, 2, poll_timeout_ms(until_ns));
+}
+
+void Service::drain_wake() const {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(core_.wake_.get(), &count, sizeof count);
+}
+
+void Service::do_chores() {
+  collect_retired();
+  has_more_pages_ = false;
+  if (!is_connected()) return;
+  finish_removals();
+  acknowledge_released();
+  has_more_pages_ = session().mappings.populate_some();
+}
+
+void Service::collect_retired() {
+  std::vector<std::shared_ptr<Session>> done;
+  const std::lock_guard lock(core_.mutex_);
+  // acquire: the last reads through a lease are before the unmapping.
+  const auto is_unused = [](const auto& each) { return each->users.load(std::memory_order_acquire) == 0; };
+  const auto first = std::partition(core_.retired_.begin(), core_.retired_.end(), std::not_fn(is_unused));
+  done.assign(first, core_.retired_.end());
+  core_.retired_.erase(first, core_.retired_.end());
+}
+
+void Service::shut_down() {
+  publish_view(false);
+  while (true) {
+    const bool has_users = (core_.session_ && core_.session_->users.load() > 0) || !core_.retired_.empty();
+    if (!has_users) break;
+    {
+      // close() need not wait for them.
+      const std::lock_guard lock(core_.mutex_);
+      core_.state_ = ConnectionState::kClosed;
+      core_.changed_.notify_all();
+    }
+    do_chores();
+    wait_for_events(now_ns() + kLookAgainNs);
+    drain_wake();
+    if (is_connected()) take_messages();
+  }
+  say_goodbye();
+  const std::lock_guard lock(core_.mutex_);
+  core_.state_ = ConnectionState::kClosed;
+  core_.is_shut_down_ = true;
+  core_.changed_.notify_all();
+}
+
+void Service::publish_view(bool is_connected) {
+  std::vector<std::uint32_t> leaving;
+  for (const Removal& removal : removals_) leaving.push_back(removal.slab);
+  const bool is_shown = is_connected && !core_.is_closed.load();
+  std::unique_ptr<const View> fresh = is_shown ? session().make_view(leaving, core_.wake_.get()) : nullptr;
+  core_.view.store(fresh.get(), std::memory_order_seq_cst);
+  core_.readers.wait_for_readers();
+  view_ = std::move(fresh);
+}
+
+}  // namespace kvtier::client

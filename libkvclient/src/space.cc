@@ -1,0 +1,82 @@
+// kvc_space_register and what a space knows about itself.
+
+#include "libkvclient/src/space.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libkvclient/src/handles.h"
+
+namespace kvtier::client {
+namespace {
+
+Result<std::shared_ptr<Space>> make_space(const std::shared_ptr<Core>& core, const Spec& spec) {
+  Result<std::vector<std::byte>> encoding = encode_spec(spec);
+  if (!encoding.is_ok()) return encoding.status();
+  auto space = std::make_shared<Space>();
+  space->core = core;
+  space->spec = spec;
+  space->digest = sha256(encoding.value());
+  space->encoding = std::move(encoding).value();
+  space->block_bytes = spec.block_bytes();
+  return space;
+}
+
+kvc_space_facts facts_of(const Space& space) {
+  kvc_space_facts facts{};
+  facts.block_bytes = space.block_bytes;
+  facts.block_tokens = space.spec.block_tokens;
+  facts.parts_count = static_cast<std::uint32_t>(space.spec.parts.size());
+  facts.is_registered = space.binding.load() != 0 ? 1 : 0;
+  std::memcpy(&facts.digest, &space.digest, sizeof facts.digest);
+  return facts;
+}
+
+}  // namespace
+}  // namespace kvtier::client
+
+using namespace kvtier;
+
+extern "C" {
+
+int kvc_space_register(kvc_client* client, const kvc_spec* spec, uint64_t deadline_ns, kvc_space** space) {
+  if (space != nullptr) *space = nullptr;
+  if (client == nullptr || spec == nullptr || space == nullptr) {
+    return client::report(Code::kInvalid, "kvc_space_register: client, spec and space must not be NULL");
+  }
+  const Status alive = client::check_alive(*client);
+  if (!alive.is_ok()) return client::report(alive);
+  Result<std::shared_ptr<client::Space>> made = client::make_space(client->core, spec->spec);
+  if (!made.is_ok()) return client::report(made.status());
+  const Status added = client->core->space_add(made.value(), client::deadline_of(*client->core, deadline_ns));
+  if (!added.is_ok()) return client::report_counted(*client->core, added);
+  *space = new kvc_space{std::move(made).value()};
+  return KVC_OK;
+}
+
+void kvc_space_close(kvc_space* space) {
+  if (space == nullptr || !space->space->core->guard.is_same_process()) return;
+  space->space->core->space_remove(*space->space);
+  delete space;
+}
+
+int kvc_space_info(const kvc_space* space, kvc_space_facts* facts) {
+  if (space == nullptr || facts == nullptr) {
+    return client::report(Code::kInvalid, "kvc_space_info: space and facts must not be NULL");
+  }
+  kvc_space_facts found = client::facts_of(*space->space);
+  found.struct_size = facts->struct_size;
+  std::memcpy(facts, &found, std::min(facts->struct_size, sizeof found));
+  return KVC_OK;
+}
+
+int kvc_space_part(const kvc_space* space, uint32_t i, uint64_t* offset, uint64_t* bytes) {
+  if (space == nullptr || offset == nullptr || bytes == nullptr || i >= space->space->spec.parts.size()) {
+    return client::report(Code::kInvalid, "kvc_space_part: no such part, or a NULL argument");
+  }
+  *offset = space->space->spec.part_offset(i);
+  *bytes = space->space->spec.parts[i].bytes;
+  return KVC_OK;
+}
+
+}  // extern "C"

@@ -12,7 +12,7 @@ struct StatusReader {
   static kvc_client_status read(const Core& core) {
     kvc_client_status status{};
     const std::lock_guard lock(core.mutex_);
-    status.connection = static_cast<std::uint32_t>(core.is_closed.load() ? KVC_CLOSED : connection_of(core.state_));
+    status.connection = core.is_closed.load() ? std::uint32_t{KVC_CLOSED} : connection_of(core.state_);
     status.sessions_count = core.sessions_count_;
     status.resumed_count = core.resumed_count_;
     status.protocol_major = kProtocolMajor;

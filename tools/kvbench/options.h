@@ -1,0 +1,73 @@
+#pragma once
+// The subcommands and their options. command_line.cc fills them in.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "tools/kvbench/support/report.h"
+
+namespace kvtier::bench {
+
+/// Options of every subcommand.
+struct Common {
+  std::string socket;  ///< empty: a daemon of its own
+  bool is_json = false;
+  bool is_quick = false;  ///< short phases: tests that the benchmark works, measures nothing
+  unsigned repeats = 5;   ///< subject and reference alternate this often; the median counts
+};
+
+struct LookupOptions {
+  std::uint64_t resident = 10'000;
+  std::size_t keys = 200;
+  unsigned threads = 2;  ///< of the one client
+  bool is_unordered = false;
+  unsigned commits_per_s = 10'000;  ///< by another process
+  std::string python;               ///< interpreter with kvclient; empty: not measured
+};
+
+struct ShareOptions {
+  std::uint64_t block_bytes = 2 << 20;
+  std::size_t blocks = 64;  ///< a turn
+  unsigned singles = 50;    ///< rounds of one block, for its latency
+};
+
+struct ChurnOptions {
+  std::uint64_t resident = 10'000;
+  unsigned clients = 0;  ///< attached, idle
+  unsigned rounds = 2000;
+};
+
+inline constexpr unsigned kClientsMax = 64;
+struct ClientsOptions {
+  unsigned clients_max = kClientsMax;
+};
+
+struct IdleOptions {
+  unsigned seconds = 10;
+  unsigned clients = 1;  ///< attached, idle
+};
+
+struct MemoryOptions {
+  std::uint64_t bytes = 1 << 30;
+  std::uint64_t block_bytes = 16 << 10;
+  unsigned clients = 4;
+};
+
+/// One file each.
+Report run_lookup(const LookupOptions& options, const Common& common);
+Report run_share(const ShareOptions& options, const Common& common);
+Report run_churn(const ChurnOptions& options, const Common& common);
+Report run_clients(const ClientsOptions& options, const Common& common);
+Report run_idle(const IdleOptions& options, const Common& common);
+Report run_memory(const MemoryOptions& options, const Common& common);
+
+struct CommandLine {
+  Common common;
+  std::function<Report()> run;  ///< empty: done already (--help, --version, a mistake)
+  int exit_status = 0;
+};
+CommandLine parse_command_line(int argc, char** argv);
+
+}  // namespace kvtier::bench

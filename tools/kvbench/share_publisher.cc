@@ -1,0 +1,68 @@
+#include <cstring>
+
+#include "tests/support/pattern_block.h"
+#include "tools/kvbench/share.h"
+#include "tools/kvbench/support/resident_blocks.h"
+
+namespace kvtier::bench {
+
+SharePublisher::SharePublisher(const ShareOptions& options, const std::string& socket, ShareLink& link)
+    : options_(options),
+      link_(link),
+      client_(socket, {options.block_bytes}),
+      source_(options.blocks * options.block_bytes),
+      target_(options.blocks * options.block_bytes),
+      slots_(options.blocks) {}
+
+void SharePublisher::warm(std::uint64_t pool_blocks) {
+  for (std::uint64_t done = 0; done < pool_blocks + 2 * options_.blocks; done += options_.blocks) {
+    (void)publish(options_.blocks);
+    let_read();
+  }
+}
+
+void SharePublisher::fill_source(std::size_t count) {
+  keys_ = chain_keys(++chain_, 1, count);
+  for (std::size_t i = 0; i < count; ++i)
+    test::fill_pattern(keys_[i], source_.piece(i, options_.block_bytes));
+  flush_caches();
+}
+
+TimeNs SharePublisher::copy_reference() {
+  fill_source(options_.blocks);
+  const TimeNs start = now_ns();
+  for (std::size_t i = 0; i < options_.blocks; ++i) {
+    std::memcpy(target_.piece(i, options_.block_bytes).data(), source_.piece(i, options_.block_bytes).data(),
+                options_.block_bytes);
+    keep(target_.data());
+  }
+  return now_ns() - start;
+}
+
+TimeNs SharePublisher::publish(std::size_t count) {
+  fill_source(count);
+  const TimeNs start = now_ns();
+  need_ok(kvc_reserve(client_.space(), as_c(keys_.data()), count, nullptr, slots_.data()), "kvc_reserve");
+  hand_over(ShareTask::kAcquire, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    need(slots_[i].code == KVC_OK, std::string("a block was refused: ") + kvc_code_name(slots_[i].code));
+    std::memcpy(slots_[i].data, source_.piece(i, options_.block_bytes).data(), options_.block_bytes);
+    need_ok(kvc_commit(client_.space(), &slots_[i], 1, 0, 0), "kvc_commit");
+  }
+  link_.done.wait();
+  return link_.board->acquired_ns.load() - start;
+}
+
+void SharePublisher::let_read() {
+  hand_over(ShareTask::kRead, options_.blocks);
+  link_.done.wait();
+}
+
+void SharePublisher::hand_over(ShareTask task, std::size_t count) {
+  link_.board->task.store(task);
+  link_.board->chain.store(chain_);
+  link_.board->count.store(count);
+  link_.go.post();
+}
+
+}  // namespace kvtier::bench

@@ -1,0 +1,88 @@
+#pragma once
+// The blocks of the fake daemon: real memfds, slot tables and a directory, the simplest possible decisions.
+// Not thread-safe: FakeDaemon's mutex guards it.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "libkvclient/wire/commands.h"
+#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/pins.h"
+#include "libkvclient/wire/shm_segment.h"
+
+namespace kvtier::test {
+
+/// A memfd with the daemon's mapping of it.
+struct FakeSegment {
+  UniqueFd fd;
+  ShmMapping memory;
+  static FakeSegment create(const char* name, std::uint64_t bytes);
+};
+
+struct FakeSlab {
+  FakeSegment data;
+  FakeSegment words;
+  SlotTable table;
+  std::uint64_t slot_bytes = 0;  ///< 0: takes that of the first block
+};
+
+struct FakeBlock {
+  SlotRef slot;
+  Generation generation = 0;
+  bool is_ready = false;
+  std::uint64_t writer = 0;  ///< session id
+  std::uint32_t number = 0;  ///< Hold::block
+};
+
+struct FakeSpace {
+  Digest digest{};
+  std::uint64_t block_bytes = 0;
+  std::uint64_t slot_bytes = 0;
+};
+
+class FakeStore {
+ public:
+  static constexpr std::uint64_t kSlabBytes = 1 << 20;
+  static constexpr std::uint64_t kSlotsMax = kSlabBytes / kSlotAlignment;
+  static constexpr std::uint32_t kSlabs = 4;
+  using BlockKey = std::pair<SpaceId, std::array<std::uint64_t, 4>>;
+
+  FakeStore();
+
+  SpaceId space_of(const Digest& digest, std::uint64_t block_bytes);
+  ReserveResult reserve(SpaceId space, const Key& key, std::uint64_t session);
+  Code commit(const Hold& hold, std::uint64_t session);
+  Code abort(const Hold& hold, std::uint64_t session);
+  /// Everything that a session was writing.
+  void abandon(std::uint64_t session);
+  std::uint32_t invalidate(SpaceId space);
+  [[nodiscard]] bool is_pending(SpaceId space, const Key& key) const;
+  [[nodiscard]] std::uint32_t writing_count() const;
+  /// Evicts unless one of the pin cells is set.
+  bool evict(SpaceId space, const Key& key, const std::vector<const PinCell*>& pins);
+  SlotRef slot_of(SpaceId space, const Key& key) const { return blocks_.at({space, key.words}).slot; }
+  /// A new directory memfd with the same entries; the old one is marked moved.
+  void move_directory();
+
+  std::vector<FakeSlab> slabs;
+  std::vector<FakeSpace> spaces;
+  FakeSegment directory;
+  std::uint64_t slots_limit = kSlotsMax;  ///< of a slab; free slots beyond it are refused: no_space
+  Cause no_space_cause = Cause::kTierFull;
+  std::uint32_t usable_slabs = 2;
+
+ private:
+  std::optional<std::pair<SlotRef, Generation>> take_slot(std::uint64_t slot_bytes);
+  FakeBlock* by_hold(const Hold& hold, std::uint64_t session, BlockKey& key);
+  void publish(const BlockKey& key, const FakeBlock& block);
+  void drop(const BlockKey& key);
+
+  DirectoryWriter writer_;
+  std::map<BlockKey, FakeBlock> blocks_;
+  std::uint32_t next_number_ = 1;
+};
+
+}  // namespace kvtier::test

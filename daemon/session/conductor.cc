@@ -46,21 +46,18 @@ std::size_t Conductor::do_work(TimeNs now_ns) {
   return work;
 }
 
-void Conductor::sleep(TimeNs now_ns, TimeNs until_ns) {
-  const TimeNs wake_at_ns = std::min(next_deadline(), until_ns);
-  if (wake_at_ns <= now_ns) return;
+void Conductor::wait(TimeNs now_ns, TimeNs until_ns) {
+  std::span<const PollEvent> events;
   if (!rings_.prepare_sleep()) {
     ++sessions_.stats().sleeps;
-    const std::span<const PollEvent> events =
-        sessions_.poller().wait(wake_at_ns == kNever ? kNever : wake_at_ns - now_ns);
-    rings_.finish_sleep();  // before a session of these events can go
-    serve(events, now_ns);
-    return;
+    const TimeNs left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    events = sessions_.poller().wait(until_ns == kNever ? kNever : left_ns);
   }
-  rings_.finish_sleep();
+  rings_.finish_sleep();  // before a session of these events can go
+  serve(events, now_ns);
 }
 
-void Conductor::wake() const {
+void Conductor::wake() {
   const std::uint64_t one = 1;
   (void)!::write(wake_.get(), &one, sizeof one);  // full: it is awake already
 }
@@ -109,7 +106,7 @@ void Conductor::process_event(const PollEvent& event) {
   sessions_.store().session_exited(session);
 }
 
-TimeNs Conductor::next_deadline() const {
+TimeNs Conductor::next_deadline_ns() const {
   return std::min(sessions_.store().next_deadline(), greeter_.next_deadline());
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 // The conductor: the one agent that runs sockets, rings, store and outbox in turn. It decides nothing itself.
-// Thread: one. Tests and the simulation call do_work() and sleep() by hand, with a time of their own.
+// Thread: one. Tests and the simulation call do_work() and wait() by hand, with a time of their own.
 
 #include <memory>
 #include <vector>
 
+#include "daemon/agent/agent.h"
 #include "daemon/config/config.h"
 #include "daemon/session/control.h"
 #include "daemon/session/delivery.h"
@@ -19,21 +20,22 @@ struct ConductorOptions {
   std::vector<NamespaceConfig> namespaces;
 };
 
-class Conductor {
+class Conductor final : public Agent, public Waiter {
  public:
   /// Watches the processes of adopted sessions too. The store and the log outlive the conductor.
   static Result<std::unique_ptr<Conductor>> create(const ConductorOptions& options, Store& store, Log& log,
                                                    std::unique_ptr<Listener> listener);
 
+  [[nodiscard]] std::string_view name() const override { return "conductor"; }
+
   /// One bounded round: sockets, rings, store, outbox. Returns the work done; 0: nothing was there.
-  std::size_t do_work(TimeNs now_ns);
+  std::size_t do_work(TimeNs now_ns) override;
+  [[nodiscard]] TimeNs next_deadline_ns() const override;
 
-  /// Blocks until a client rings, a socket or a process speaks, wake() is called, a deadline of the store
-  /// passes, or `until_ns`; not at all when a ring has work already. What woke it is served by this call.
-  void sleep(TimeNs now_ns, TimeNs until_ns);
-
-  /// From any thread: makes a sleep end, or the next one not begin.
-  void wake() const;
+  /// Blocks until a client rings, a socket or a process speaks, wake() is called, or `until_ns`; not at all
+  /// when a ring has work already. What ended it is served by this call.
+  void wait(TimeNs now_ns, TimeNs until_ns) override;
+  void wake() override;
 
   void set_namespaces(std::vector<NamespaceConfig> namespaces);
   [[nodiscard]] const SessionStats& stats() { return sessions_.stats(); }
@@ -46,7 +48,6 @@ class Conductor {
   void serve(const PollEvent& event, TimeNs now_ns);
   void connection_event(const PollEvent& event);
   void process_event(const PollEvent& event);
-  [[nodiscard]] TimeNs next_deadline() const;
 
   Sessions sessions_;
   Greeter greeter_;

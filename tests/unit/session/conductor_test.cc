@@ -265,7 +265,7 @@ TEST_F(ConductorTest, R08_exit_of_the_process_ends_its_session) {
   while (store_->stats().sessions == 0) turn();
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  while (conductor_->stats().exits == 0) conductor_->sleep(clock_.now_ns(), kNever);
+  while (conductor_->stats().exits == 0) conductor_->wait(clock_.now_ns(), kNever);
   EXPECT_EQ(store_->stats().sessions, 0u);
   EXPECT_EQ(store_->stats().zombies, 0u);
 }
@@ -274,11 +274,11 @@ TEST_F(ConductorTest, a_doorbell_ends_the_sleep_and_so_does_wake) {
   const std::unique_ptr<WireClient> client = open_client();
   turn();
   client->ring_doorbell();
-  conductor_->sleep(clock_.now_ns(), kNever);
+  conductor_->wait(clock_.now_ns(), kNever);
   conductor_->wake();
-  conductor_->sleep(clock_.now_ns(), kNever);
+  conductor_->wait(clock_.now_ns(), kNever);
   client->submit_echo(1);
-  conductor_->sleep(clock_.now_ns(), kNever);  // the ring is looked at before blocking
+  conductor_->wait(clock_.now_ns(), kNever);  // the ring is looked at before blocking
   turn();
   EXPECT_TRUE(client->take_completion(0).is_ok());
 }

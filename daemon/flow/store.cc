@@ -94,7 +94,8 @@ Store::~Store() = default;
 Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const Clock& clock, FdStore& fds) {
   const HostMemoryOptions memory{.bytes = options.host_bytes,
                                  .slab_bytes = options.slab_bytes,
-                                 .use_huge_pages = options.use_huge_pages};
+                                 .use_huge_pages = options.use_huge_pages,
+                                 .available = options.memory_available};
   const RestartSizes sizes = restart_sizes(options, slab_count(memory));
   StoredFds stored = take_stored(fds);
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 // simulated time. Thread: one (the conductor). Nothing here blocks; `do_work` is bounded.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,7 @@ struct StoreOptions {
   std::uint32_t spaces_max = 1024;           ///< per namespace
   std::uint32_t pinned_percent_client = 50;  ///< of the tier; beyond: health degraded, holder named
   std::uint32_t pinned_percent_namespace = 80;
+  std::function<std::uint64_t()> memory_available;  ///< HostMemoryOptions::available
   std::uint64_t seed = 0;  ///< 0: from the system's entropy; the simulation gives one
 };
 

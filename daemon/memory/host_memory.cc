@@ -28,6 +28,16 @@ Status check_sizes(std::uint64_t bytes, std::uint64_t slab_bytes) {
   return Status::ok();
 }
 
+Status check_available(const HostMemoryOptions& options, std::uint64_t total, std::uint64_t taken,
+                       std::uint64_t next) {
+  if (!options.available) return Status::ok();
+  const std::uint64_t available = options.available();
+  if (available >= next) return Status::ok();
+  return {Code::kNoSpace, "host.bytes is " + format_size(total) + "; " + format_size(taken) +
+                              " are reserved and " + format_size(available) +
+                              " more are available; lower host.bytes"};
+}
+
 }  // namespace
 
 std::uint64_t HostMemory::default_slab_bytes(std::uint64_t tier_bytes) {
@@ -41,6 +51,7 @@ Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore&
   HostMemory& memory = result.value();
   for (std::uint64_t at = 0; at < memory.bytes_; at += memory.slab_bytes_) {
     const SlabIndex index{static_cast<std::uint32_t>(memory.slabs_.size())};
+    KV_RETURN_IF_ERROR(check_available(options, memory.bytes_, at, memory.bytes_of(at)));
     Result<Slab> slab = Slab::create(index, memory.bytes_of(at), options.use_huge_pages, fds);
     if (!slab.is_ok()) {
       return slab.status().while_doing("host.bytes is " + format_size(memory.bytes_) + ", " +

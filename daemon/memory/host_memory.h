@@ -16,6 +16,9 @@ struct HostMemoryOptions {
   std::uint64_t bytes = 0;
   std::uint64_t slab_bytes = 0;  ///< 0: chosen
   bool use_huge_pages = false;
+  /// Bytes that may still be taken; asked before each slab, because the kernel does not refuse pages that it
+  /// lacks: it kills somebody. Null: not asked.
+  std::function<std::uint64_t()> available;
 };
 
 class HostMemory {

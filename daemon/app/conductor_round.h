@@ -1,0 +1,30 @@
+#pragma once
+// One round of the conductor's thread: sessions and store, then what other threads handed in, then the
+// counters.
+
+#include "daemon/app/publish_counters.h"
+#include "daemon/background/checksum_agent.h"
+#include "daemon/session/conductor.h"
+
+namespace kvtier {
+
+class ConductorRound final : public Agent {
+ public:
+  ConductorRound(Conductor& conductor, Store& store, ChecksumAgent& checksums, Counters& counters)
+      : conductor_(conductor), store_(store), checksums_(checksums), counters_(counters) {}
+
+  [[nodiscard]] std::string_view name() const override { return "kv-conductor"; }
+  std::size_t do_work(TimeNs now_ns) override;
+  [[nodiscard]] TimeNs next_deadline_ns() const override { return conductor_.next_deadline_ns(); }
+
+ private:
+  static constexpr TimeNs kPublishNs = 50 * kNsPerMs;
+
+  Conductor& conductor_;
+  Store& store_;
+  ChecksumAgent& checksums_;
+  Counters& counters_;
+  TimeNs publish_at_ns_ = 0;
+};
+
+}  // namespace kvtier

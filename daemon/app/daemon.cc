@@ -1,0 +1,155 @@
+#include "daemon/app/daemon.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "daemon/config/cross_checks.h"
+#include "daemon/config/describe.h"
+#include "daemon/config/memory_limits.h"
+#include "daemon/flow/stats.h"
+#include "daemon/session/runtime_dir.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+StoreOptions store_options(const Config& config) {
+  StoreOptions options;
+  options.host_bytes = config.host.bytes;
+  options.slab_bytes = config.host.slab_bytes;
+  options.use_huge_pages = config.host.huge_pages != Need::kOff;
+  options.low_water_blocks = config.host.low_water_blocks;
+  options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, 1U << 30));
+  options.sessions_max = config.limits.clients_max;
+  options.namespaces_max = config.limits.namespaces_max;
+  options.spaces_max = config.limits.spaces_max;
+  options.pinned_percent_client = config.limits.pinned_percent_client;
+  options.pinned_percent_namespace = config.limits.pinned_percent_namespace;
+  const std::uint64_t headroom = config.host.headroom_bytes;
+  options.memory_available = [headroom] {
+    const Result<MemoryLimits> limits = read_memory_limits();
+    if (!limits.is_ok()) return ~std::uint64_t{0};  // no /proc: the kernel decides
+    return limits.value().available_bytes - std::min(headroom, limits.value().available_bytes);
+  };
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::create(std::shared_ptr<const Config> config,
+                                               std::unique_ptr<FdStore> fds) {
+  std::unique_ptr<Daemon> daemon(new Daemon);
+  daemon->config_ = std::move(config);
+  daemon->fds_ = std::move(fds);
+  KV_RETURN_IF_ERROR(daemon->open_observation());
+  // The sockets first: their lock says whether another instance owns this place, before any memory is taken.
+  std::optional<gid_t> group;
+  KV_RETURN_IF_ERROR(find_group(daemon->config_->socket_group, group));
+  Result<std::unique_ptr<Listener>> listener =
+      Listener::open({.path = daemon->config_->socket, .group = group});
+  if (!listener.is_ok()) return listener.status();
+  KV_RETURN_IF_ERROR(daemon->open_store());
+  KV_RETURN_IF_ERROR(daemon->open_conductor(std::move(listener).value()));
+  daemon->make_runners();
+  return daemon;
+}
+
+Daemon::~Daemon() {
+  stop();
+}
+
+Status Daemon::open_observation() {
+  std::optional<gid_t> group;
+  KV_RETURN_IF_ERROR(find_group(config_->socket_group, group));
+  KV_RETURN_IF_ERROR(prepare_runtime_dir(config_->runtime_dir, group));
+  Result<Counters> counters =
+      Counters::create({.path = config_->runtime_dir + "/counters", .instance = config_->instance}, clock_);
+  if (!counters.is_ok()) return counters.status();
+  counters_ = std::make_unique<Counters>(std::move(counters).value());
+  errors_ = std::make_unique<ErrorLog>(*counters_, clock_);
+  log_ = std::make_unique<Log>(
+      LogOptions{.level = config_->log.level, .target = config_->log.target, .is_json = config_->log.is_json},
+      errors_.get(), counters_.get());
+  return Status::ok();
+}
+
+Status Daemon::open_store() {
+  const Result<MemoryLimits> limits = read_memory_limits();
+  if (limits.is_ok()) {
+    KV_RETURN_IF_ERROR(check_memory_fits(*config_, limits.value(), {.held_bytes = fds_->held_bytes()}));
+  }
+  Result<std::unique_ptr<Store>> store = Store::create(store_options(*config_), clock_, *fds_);
+  if (!store.is_ok()) return store.status();
+  store_ = std::move(store).value();
+  const std::string& cold = store_->cold_reason();
+  if (!cold.empty())
+    log_->warn("cold start: memory of the earlier instance was not taken over", {{"cause", cold}});
+  if (store_->unverified_count() > 0) {
+    log_->info("warm start", {{"blocks_to_verify", store_->unverified_count()}, {"fd_store", fds_->kind()}});
+  }
+  return Status::ok();
+}
+
+Status Daemon::open_conductor(std::unique_ptr<Listener> listener) {
+  const ConductorOptions options{.clients_max = config_->limits.clients_max,
+                                 .namespaces = config_->namespaces};
+  Result<std::unique_ptr<Conductor>> conductor =
+      Conductor::create(options, *store_, *log_, std::move(listener));
+  if (!conductor.is_ok()) return conductor.status();
+  conductor_ = std::move(conductor).value();
+  Result<std::unique_ptr<EventfdWaiter>> waiter = EventfdWaiter::create();
+  if (!waiter.is_ok()) return waiter.status();
+  checksum_waiter_ = std::move(waiter).value();
+  checksums_ = std::make_unique<ChecksumAgent>(*checksum_waiter_, *conductor_);
+  round_ = std::make_unique<ConductorRound>(*conductor_, *store_, *checksums_, *counters_);
+  return Status::ok();
+}
+
+void Daemon::make_runners() {
+  conductor_runner_ = std::make_unique<AgentRunner>(
+      *round_, *conductor_, clock_,
+      AgentLoopOptions{.spin_ns = config_->conductor.spin_ns, .heartbeat = &counters_->heartbeat_cell()});
+  checksum_runner_ =
+      std::make_unique<AgentRunner>(*checksums_, *checksum_waiter_, clock_, AgentLoopOptions{});
+}
+
+Status Daemon::start() {
+  KV_RETURN_IF_ERROR(checksum_runner_->start());
+  KV_RETURN_IF_ERROR(conductor_runner_->start());
+  log_->info("serving",
+             {{"socket", config_->socket}, {"host_bytes", config_->host.bytes}, {"fd_store", fds_->kind()}});
+  return Status::ok();
+}
+
+void Daemon::stop() {
+  if (conductor_runner_ != nullptr) conductor_runner_->stop();
+  if (checksum_runner_ != nullptr) checksum_runner_->stop();
+}
+
+bool Daemon::is_frozen() const {
+  const TimeNs now_ns = clock_.now_ns();
+  return conductor_runner_->is_frozen(now_ns) || checksum_runner_->is_frozen(now_ns);
+}
+
+std::string Daemon::summary() const {
+  return std::to_string(counters_->get(Counter::kSessions)) + " clients, " +
+         std::to_string(counters_->get(Counter::kBlocksReady)) + " blocks, host tier " +
+         format_size(config_->host.bytes);
+}
+
+void Daemon::reload(const ConfigLoad& loaded) {
+  if (!loaded.is_ok()) {
+    log_->error("reload refused, the old configuration stays", {{"cause", loaded.status().message()}});
+    return;
+  }
+  for (const SettingInfo* setting : changed_settings(*config_, *loaded.config)) {
+    log_->info(setting->reload == Reload::kLive ? "setting changed" : "setting needs a restart",
+               {{"path", setting->path}});
+  }
+  log_->set_level(loaded.config->log.level);
+  conductor_runner_->set_spin_ns(loaded.config->conductor.spin_ns);
+}
+
+}  // namespace kvtier

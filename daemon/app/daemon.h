@@ -1,0 +1,60 @@
+#pragma once
+// Builds the modules in the order of their ranks, starts and stops the agents. The only place that knows
+// concrete classes of all of them.
+
+#include <memory>
+
+#include "daemon/agent/agent_runner.h"
+#include "daemon/agent/eventfd_waiter.h"
+#include "daemon/app/conductor_round.h"
+#include "daemon/config/load_config.h"
+#include "daemon/observe/error_log.h"
+#include "daemon/observe/log.h"
+
+namespace kvtier {
+
+class Daemon {
+ public:
+  /// A status whose code tells the exit: kExists already running, kNoSpace memory, kInvalid and kDenied
+  /// configuration.
+  static Result<std::unique_ptr<Daemon>> create(std::shared_ptr<const Config> config,
+                                                std::unique_ptr<FdStore> fds);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  /// Threads run; clients can connect from here on.
+  Status start();
+  void stop();
+
+  /// Any agent hangs in a round.
+  [[nodiscard]] bool is_frozen() const;
+  [[nodiscard]] std::string summary() const;
+  Log& log() { return *log_; }
+  [[nodiscard]] const Config& config() const { return *config_; }
+  /// Takes over what may change while running; says what needs a restart.
+  void reload(const ConfigLoad& loaded);
+
+ private:
+  Daemon() = default;
+  Status open_observation();
+  Status open_store();
+  Status open_conductor(std::unique_ptr<Listener> listener);
+  void make_runners();
+
+  SystemClock clock_;
+  std::shared_ptr<const Config> config_;
+  std::unique_ptr<FdStore> fds_;
+  std::unique_ptr<Counters> counters_;
+  std::unique_ptr<ErrorLog> errors_;
+  std::unique_ptr<Log> log_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Conductor> conductor_;
+  std::unique_ptr<EventfdWaiter> checksum_waiter_;
+  std::unique_ptr<ChecksumAgent> checksums_;
+  std::unique_ptr<ConductorRound> round_;
+  std::unique_ptr<AgentRunner> conductor_runner_;
+  std::unique_ptr<AgentRunner> checksum_runner_;
+};
+
+}  // namespace kvtier

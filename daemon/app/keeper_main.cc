@@ -1,0 +1,24 @@
+// kvtier-keeper -- kvtierd [arguments]
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "daemon/app/exit_code.h"
+#include "daemon/app/keeper.h"
+
+int main(int argc, char** argv) {
+  int first = 1;
+  if (first < argc && std::strcmp(argv[first], "--version") == 0)
+    return std::puts("kvtier-keeper " KVTIER_VERSION), 0;
+  if (first < argc && std::strcmp(argv[first], "--") == 0) ++first;
+  if (first >= argc || argv[first][0] == '-') {
+    std::fputs(
+        "usage: kvtier-keeper [--] kvtierd [arguments]\n"
+        "Runs kvtierd, keeps its memory over a crash and starts it again. Ends as it ends.\n",
+        stderr);
+    return kvtier::kExitUsage;
+  }
+  return kvtier::keep(std::vector<std::string>(argv + first, argv + argc));
+}

@@ -19,7 +19,6 @@ StoreOptions store_options(const Config& config) {
   StoreOptions options;
   options.host_bytes = config.host.bytes;
   options.slab_bytes = config.host.slab_bytes;
-  options.use_huge_pages = config.host.huge_pages != Need::kOff;
   options.low_water_blocks = config.host.low_water_blocks;
   options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, 1U << 30));
   options.sessions_max = config.limits.clients_max;
@@ -80,7 +79,9 @@ Status Daemon::open_store() {
   if (limits.is_ok()) {
     KV_RETURN_IF_ERROR(check_memory_fits(*config_, limits.value(), {.held_bytes = fds_->held_bytes()}));
   }
-  Result<std::unique_ptr<Store>> store = Store::create(store_options(*config_), clock_, *fds_);
+  StoreOptions options = store_options(*config_);
+  KV_RETURN_IF_ERROR(choose_pages(limits, options));
+  Result<std::unique_ptr<Store>> store = Store::create(options, clock_, *fds_);
   if (!store.is_ok()) return store.status();
   store_ = std::move(store).value();
   const std::string& cold = store_->cold_reason();
@@ -89,6 +90,22 @@ Status Daemon::open_store() {
   if (store_->unverified_count() > 0) {
     log_->info("warm start", {{"blocks_to_verify", store_->unverified_count()}, {"fd_store", fds_->kind()}});
   }
+  return Status::ok();
+}
+
+// Huge pages must be set aside for all of the tier; otherwise: ordinary ones, said in the log, or a refusal.
+Status Daemon::choose_pages(const Result<MemoryLimits>& limits, StoreOptions& options) {
+  if (config_->host.huge_pages == Need::kOff) return Status::ok();
+  const std::uint64_t free = limits.is_ok() ? limits.value().huge_pages_free_bytes : 0;
+  options.use_huge_pages = free >= config_->host.bytes;
+  if (!options.use_huge_pages && config_->host.huge_pages == Need::kRequire) {
+    return {Code::kNoSpace, "host.huge_pages is require; host.bytes is " + format_size(config_->host.bytes) +
+                                " and " + format_size(free) +
+                                " of huge pages are free: raise vm.nr_hugepages or lower host.bytes"};
+  }
+  counters_->set(Counter::kHostBytesHuge, options.use_huge_pages ? config_->host.bytes : 0);
+  if (!options.use_huge_pages)
+    log_->info("ordinary pages: too few huge pages are free", {{"free_bytes", free}});
   return Status::ok();
 }
 

@@ -8,6 +8,7 @@
 #include "daemon/agent/eventfd_waiter.h"
 #include "daemon/app/conductor_round.h"
 #include "daemon/config/load_config.h"
+#include "daemon/config/memory_limits.h"
 #include "daemon/observe/error_log.h"
 #include "daemon/observe/log.h"
 
@@ -39,6 +40,7 @@ class Daemon {
   Daemon() = default;
   Status open_observation();
   Status open_store();
+  Status choose_pages(const Result<MemoryLimits>& limits, StoreOptions& options);
   Status open_conductor(std::unique_ptr<Listener> listener);
   void make_runners();
 

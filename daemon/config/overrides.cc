@@ -10,8 +10,10 @@ namespace kvtier {
 namespace {
 
 constexpr std::string_view kPrefix = "KVTIER_";
-// Variables with this prefix that others read: fault points, and where the configuration file is.
-constexpr std::array<std::string_view, 3> kForeign = {"KVTIER_FAULTS", "KVTIER_FAULT_SEED", "KVTIER_CONFIG"};
+// Variables with this prefix that others read: fault points, where the configuration file is, the descriptor
+// stores.
+constexpr std::array<std::string_view, 5> kForeign = {"KVTIER_FAULTS", "KVTIER_FAULT_SEED", "KVTIER_CONFIG",
+                                                      "KVTIER_KEEPER_FD", "KVTIER_FD_STORE"};
 constexpr std::size_t kMisspellingMax = 2;
 
 void complain_unknown(const std::string& name, std::vector<Complaint>& errors,

@@ -1,0 +1,16 @@
+#include "libkvclient/python/binding/call.h"
+
+namespace kvtier::python {
+
+void raise_error(int code, const std::string& text) {
+  const py::object error = py::module_::import("kvclient.errors").attr("error_of")(code, text);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
+const std::string& c_text(const std::string& text, const char* what) {
+  if (text.find('\0') != std::string::npos) raise_error(KVC_INVALID, std::string(what) + " contains a NUL");
+  return text;
+}
+
+}  // namespace kvtier::python

@@ -1,0 +1,47 @@
+#pragma once
+// The step from a kvc_code to a Python exception, and from Python's lock to a call that may block.
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <utility>
+
+#include "kvclient/kvclient.h"
+
+namespace kvtier::python {
+
+namespace py = pybind11;
+
+/// Raises the class of kvclient.errors that belongs to `code`.
+[[noreturn]] void raise_error(int code, const std::string& text);
+
+/// Raises with kvc_last_error() unless the call succeeded.
+inline void check(int code) {
+  if (code != KVC_OK) raise_error(code, kvc_last_error());
+}
+
+/// Raises for what the caller did wrong (arguments, a handle that is over). Everything else is a miss on the
+/// data path: the code is handed back.
+inline int check_data_path(int code) {
+  if (code == KVC_INVALID || code == KVC_STALE || code == KVC_BUSY) raise_error(code, kvc_last_error());
+  return code;
+}
+
+/// Runs `call` while other Python threads run.
+template <class Call>
+auto without_gil(Call&& call) {
+  const py::gil_scoped_release release;
+  return std::forward<Call>(call)();
+}
+
+/// For destructors: they run with the lock or without it, and while the interpreter shuts down.
+template <class Call>
+void without_gil_if_held(Call&& call) {
+  if (PyGILState_Check() == 0 || _Py_IsFinalizing() != 0) return std::forward<Call>(call)();
+  without_gil(std::forward<Call>(call));
+}
+
+/// Refuses a NUL, which would end a C string early: two different values must not become one.
+const std::string& c_text(const std::string& text, const char* what);
+
+}  // namespace kvtier::python

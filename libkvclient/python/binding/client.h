@@ -1,0 +1,24 @@
+#pragma once
+// A client that may be closed while other threads are inside a call: the last of them closes it.
+
+#include <memory>
+
+#include "libkvclient/python/binding/call.h"
+
+namespace kvtier::python {
+
+class Client {
+ public:
+  explicit Client(kvc_client* opened);
+  /// Raises once it is closed.
+  [[nodiscard]] std::shared_ptr<kvc_client> handle() const;
+  [[nodiscard]] bool is_closed() const { return handle_ == nullptr; }
+  void close();
+
+ private:
+  std::shared_ptr<kvc_client> handle_;  ///< with Python's lock
+};
+
+void bind_client(py::module_& module);
+
+}  // namespace kvtier::python

@@ -1,0 +1,81 @@
+#include "libkvclient/python/binding/slot.h"
+
+#include <vector>
+
+#include "libkvclient/python/binding/arguments.h"
+
+namespace kvtier::python {
+namespace {
+
+// Slots of the list that are still reserved. BufferError if something still looks at one: it could write
+// into a block that others read.
+std::vector<Slot*> committable(const py::list& list) {
+  std::vector<Slot*> slots;
+  for (const py::handle& each : list) {
+    auto* slot = each.cast<Slot*>();
+    if (!slot->is_reserved()) continue;
+    if (slot->memory().buffers_count > 0) {
+      throw py::buffer_error("a block's buffer is still in use: drop slices and arrays of it before commit");
+    }
+    slots.push_back(slot);
+  }
+  return slots;
+}
+
+int commit(const Space& space, const py::list& list, std::uint32_t flags, std::uint64_t deadline_ns) {
+  std::vector<kvc_slot> taken;
+  for (Slot* slot : committable(list)) taken.push_back(slot->memory().take());
+  // Whatever went wrong, the blocks are lost and nothing else: also kStale, after the daemon's restart.
+  return without_gil(
+      [&] { return kvc_commit(space.handle.get(), taken.data(), taken.size(), flags, deadline_ns); });
+}
+
+}  // namespace
+
+SlotMemory::~SlotMemory() {
+  if (!is_reserved()) return;
+  without_gil_if_held([this] { (void)kvc_abort(space_.get(), &slot_, 1, 0, 0); });
+}
+
+kvc_slot SlotMemory::take() {
+  const kvc_slot taken = slot_;
+  slot_.data = nullptr;
+  return taken;
+}
+
+py::memoryview Slot::buffer() const {
+  if (!is_reserved()) raise_error(KVC_STALE, "the slot is committed or aborted");
+  return view_of(
+      std::make_unique<Buffer>(memory_, memory_->slot().data, block_bytes_, /*is_read_only=*/false));
+}
+
+py::tuple reserve(const Space& space, const py::object& keys_object, const py::object& parent,
+                  std::uint32_t flags, std::uint64_t deadline_ns) {
+  const Keys keys(keys_object);
+  const Keys parents(parent);
+  kvc_reserve_options options{};
+  options.struct_size = sizeof options;
+  options.parent = parents.count() > 0 ? parents.data() : nullptr;
+  options.deadline_ns = deadline_ns;
+  options.flags = flags;
+  std::vector<kvc_slot> granted(keys.count());
+  const int code = without_gil(
+      [&] { return kvc_reserve(space.handle.get(), keys.data(), keys.count(), &options, granted.data()); });
+  py::list slots;  // owns what was granted, also when the next line raises
+  for (const kvc_slot& each : granted) {
+    py::object slot = py::none();
+    if (each.code == KVC_OK) slot = py::cast(Slot(space.handle, each, space.facts.block_bytes));
+    slots.append(py::make_tuple(each.code, each.cause, each.detail, slot));
+  }
+  return py::make_tuple(check_data_path(code), slots);
+}
+
+void bind_slot(py::module_& module) {
+  py::class_<Slot>(module, "Slot")
+      .def("is_reserved", &Slot::is_reserved)
+      .def("buffer", &Slot::buffer)
+      .def("abort", &Slot::abort);
+  module.def("commit", &commit);
+}
+
+}  // namespace kvtier::python

@@ -1,0 +1,45 @@
+"""kvclient: KV cache blocks shared by the inference engines of one host. See README.md in the folder above."""
+
+from . import _kvclient
+from .batch import Batch, Slot
+from .client import Client
+from .errors import (
+    Code,
+    DeadlineExceeded,
+    Denied,
+    InvalidArgument,
+    KvError,
+    Stale,
+    Unavailable,
+    VersionMismatch,
+)
+from .get_or_compute import Blocks
+from .lease import Lease
+from .space import MISSING, PENDING, READY, Match, Space
+from .spec import Part, Shard, Spec
+
+__version__ = _kvclient.version()
+
+__all__ = [
+    "MISSING",
+    "PENDING",
+    "READY",
+    "Batch",
+    "Blocks",
+    "Client",
+    "Code",
+    "DeadlineExceeded",
+    "Denied",
+    "InvalidArgument",
+    "KvError",
+    "Lease",
+    "Match",
+    "Part",
+    "Shard",
+    "Slot",
+    "Space",
+    "Spec",
+    "Stale",
+    "Unavailable",
+    "VersionMismatch",
+]

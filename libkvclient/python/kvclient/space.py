@@ -1,0 +1,98 @@
+"""A registered spec: the blocks of one meaning. Keys are bytes, 32 a block, laid end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from . import _kvclient
+from .batch import Batch
+from .get_or_compute import Blocks, GetOrCompute
+from .lease import Lease
+from .seconds import nanoseconds
+
+KEY_BYTES = 32
+MISSING, READY, PENDING = 0, 1, 2
+
+
+class Match:
+    """What was there at one moment. ready: leading blocks that are; states: a byte a block, MISSING, READY, PENDING."""
+
+    __slots__ = ("ready", "states")
+
+    def __init__(self, ready: int, states: bytes):
+        self.ready = ready
+        self.states = states
+
+    def __repr__(self) -> str:
+        return f"Match(ready={self.ready}, states={self.states!r})"
+
+
+class Space:
+    """Made by Client.space. Any thread may call; a lease or a slot belongs to one thread at a time."""
+
+    def __init__(self, native):
+        self._native = native
+        self.block_bytes: int = native.block_bytes
+        self.block_tokens: int = native.block_tokens
+        self.digest: bytes = native.digest
+
+    def keys(self, tokens: Sequence[int], salt: bytes = b"", parent: bytes | None = None) -> bytes:
+        """Keys of all full blocks of `tokens`; `parent`: the key of the block before the first token."""
+        return self._native.keys(tokens, salt, parent or b"")
+
+    def part_range(self, index: int) -> tuple[int, int]:
+        """Offset and length of part `index` in a block."""
+        return self._native.part_range(index)
+
+    def match(self, keys: bytes) -> Match:
+        """No round trip; takes no lease. All missing while the daemon is away."""
+        _, ready, states = self._native.match(keys)
+        return Match(ready, states)
+
+    def acquire(self, keys: bytes, all_or_nothing: bool = False, request_id: int = 0) -> Lease:
+        """Leases the longest ready prefix. No round trip; empty while the daemon is away."""
+        flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
+        return Lease(self._native.acquire(keys, flags, request_id))
+
+    def reserve(
+        self,
+        keys: bytes,
+        parent: bytes | None = None,
+        all_or_nothing: bool = False,
+        deadline_s: float | None = None,
+    ) -> Batch:
+        """Asks for room for missing blocks. `parent`: the key of the block before keys[0]."""
+        flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
+        code, answers = self._native.reserve(keys, parent or b"", flags, nanoseconds(deadline_s))
+        return Batch(self._native, answers, code)
+
+    def wait(self, keys: bytes, deadline_s: float | None = None) -> Match:
+        """Until none of the keys is pending, or the deadline; then what is there."""
+        _, ready, states = self._native.wait(keys, nanoseconds(deadline_s))
+        return Match(ready, states)
+
+    def pin(self, keys: bytes, ttl_s: float, deadline_s: float | None = None) -> int:
+        """Keeps blocks from eviction for ttl_s (at most a day; again: replaces the expiry). How many are there."""
+        return self._native.pin(keys, nanoseconds(ttl_s, "ttl_s"), nanoseconds(deadline_s))
+
+    def unpin(self, keys: bytes, deadline_s: float | None = None) -> None:
+        self._native.unpin(keys, nanoseconds(deadline_s))
+
+    def invalidate(self, deadline_s: float | None = None) -> int:
+        """Removes every block of this space, reservations included; how many. Raises when it cannot be known."""
+        return self._native.invalidate(nanoseconds(deadline_s))
+
+    def get_or_compute(
+        self,
+        tokens: Sequence[int],
+        compute: Callable[[int, memoryview], object],
+        salt: bytes = b"",
+        deadline_s: float = 30.0,
+    ) -> Blocks:
+        """All full blocks of `tokens`: read where they are there, computed by one process where they are not.
+
+        compute(block_index, buffer) fills a buffer; it is called in order of the index, when all earlier blocks are
+        done. `deadline_s` bounds the waiting for other processes; after it, and while the daemon is away, blocks are
+        computed into memory of this process, and the result is the same.
+        """
+        return GetOrCompute(self, self.keys(tokens, salt), compute, deadline_s).run()

@@ -1,9 +1,22 @@
 #include "daemon/app/conductor_round.h"
 
+#include <stdexcept>
+
+#include "libkvclient/base/fault_point.h"
+
 namespace kvtier {
 
+std::size_t ConductorRound::take_settings() {
+  std::vector<NamespaceConfig> namespaces;
+  if (!namespaces_.pop(namespaces)) return 0;
+  conductor_.set_namespaces(std::move(namespaces));
+  return 1;
+}
+
 std::size_t ConductorRound::do_work(TimeNs now_ns) {
-  std::size_t work = conductor_.do_work(now_ns);
+  if (KV_FAULT("app.conductor") == Fault::kFail) throw std::runtime_error("fault point app.conductor");
+  std::size_t work = take_settings();
+  work += conductor_.do_work(now_ns);
   work += checksums_.exchange(store_);
   // Also when nothing happened: a round is asked for at least twice a second, so that nobody reads old
   // numbers.

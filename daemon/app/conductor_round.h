@@ -2,6 +2,9 @@
 // One round of the conductor's thread: sessions and store, then what other threads handed in, then the
 // counters.
 
+#include <vector>
+
+#include "daemon/agent/mailbox.h"
 #include "daemon/app/publish_counters.h"
 #include "daemon/background/checksum_agent.h"
 #include "daemon/session/conductor.h"
@@ -11,19 +14,29 @@ namespace kvtier {
 class ConductorRound final : public Agent {
  public:
   ConductorRound(Conductor& conductor, Store& store, ChecksumAgent& checksums, Counters& counters)
-      : conductor_(conductor), store_(store), checksums_(checksums), counters_(counters) {}
+      : conductor_(conductor),
+        store_(store),
+        checksums_(checksums),
+        counters_(counters),
+        namespaces_(2, conductor) {}
+
+  /// Any thread: the access rules of a reloaded configuration. False: two earlier ones still wait.
+  bool hand_in(std::vector<NamespaceConfig> namespaces) { return namespaces_.push(std::move(namespaces)); }
 
   [[nodiscard]] std::string_view name() const override { return "kv-conductor"; }
   std::size_t do_work(TimeNs now_ns) override;
   [[nodiscard]] TimeNs next_deadline_ns() const override { return conductor_.next_deadline_ns(); }
 
  private:
+  std::size_t take_settings();
+
   static constexpr TimeNs kPublishNs = 50 * kNsPerMs;
 
   Conductor& conductor_;
   Store& store_;
   ChecksumAgent& checksums_;
   Counters& counters_;
+  Mailbox<std::vector<NamespaceConfig>> namespaces_;
   TimeNs publish_at_ns_ = 0;
 };
 

@@ -42,13 +42,15 @@ Result<std::unique_ptr<Daemon>> Daemon::create(std::shared_ptr<const Config> con
   std::unique_ptr<Daemon> daemon(new Daemon);
   daemon->config_ = std::move(config);
   daemon->fds_ = std::move(fds);
-  KV_RETURN_IF_ERROR(daemon->open_observation());
-  // The sockets first: their lock says whether another instance owns this place, before any memory is taken.
+  // The socket first: its lock says whether another instance owns this place, before we take memory or write
+  // into its directory.
   std::optional<gid_t> group;
   KV_RETURN_IF_ERROR(find_group(daemon->config_->socket_group, group));
+  KV_RETURN_IF_ERROR(prepare_runtime_dir(daemon->config_->runtime_dir, group));
   Result<std::unique_ptr<Listener>> listener =
       Listener::open({.path = daemon->config_->socket, .group = group});
   if (!listener.is_ok()) return listener.status();
+  KV_RETURN_IF_ERROR(daemon->open_observation());
   KV_RETURN_IF_ERROR(daemon->open_store());
   KV_RETURN_IF_ERROR(daemon->open_conductor(std::move(listener).value()));
   daemon->make_runners();
@@ -60,9 +62,6 @@ Daemon::~Daemon() {
 }
 
 Status Daemon::open_observation() {
-  std::optional<gid_t> group;
-  KV_RETURN_IF_ERROR(find_group(config_->socket_group, group));
-  KV_RETURN_IF_ERROR(prepare_runtime_dir(config_->runtime_dir, group));
   Result<Counters> counters =
       Counters::create({.path = config_->runtime_dir + "/counters", .instance = config_->instance}, clock_);
   if (!counters.is_ok()) return counters.status();
@@ -75,13 +74,15 @@ Status Daemon::open_observation() {
 }
 
 Status Daemon::open_store() {
+  progress_ = std::make_unique<ProgressFdStore>(*fds_, config_->host.bytes, clock_);
   const Result<MemoryLimits> limits = read_memory_limits();
   if (limits.is_ok()) {
     KV_RETURN_IF_ERROR(check_memory_fits(*config_, limits.value(), {.held_bytes = fds_->held_bytes()}));
   }
   StoreOptions options = store_options(*config_);
   KV_RETURN_IF_ERROR(choose_pages(limits, options));
-  Result<std::unique_ptr<Store>> store = Store::create(options, clock_, *fds_);
+  Result<std::unique_ptr<Store>> store = Store::create(options, clock_, *progress_);
+  progress_->finish();
   if (!store.is_ok()) return store.status();
   store_ = std::move(store).value();
   const std::string& cold = store_->cold_reason();
@@ -167,6 +168,8 @@ void Daemon::reload(const ConfigLoad& loaded) {
   }
   log_->set_level(loaded.config->log.level);
   conductor_runner_->set_spin_ns(loaded.config->conductor.spin_ns);
+  if (!round_->hand_in(loaded.config->namespaces))
+    log_->warn("reload of namespaces comes too fast; repeat it");
 }
 
 }  // namespace kvtier

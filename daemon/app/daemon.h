@@ -7,6 +7,7 @@
 #include "daemon/agent/agent_runner.h"
 #include "daemon/agent/eventfd_waiter.h"
 #include "daemon/app/conductor_round.h"
+#include "daemon/app/progress_fd_store.h"
 #include "daemon/config/load_config.h"
 #include "daemon/config/memory_limits.h"
 #include "daemon/observe/error_log.h"
@@ -47,6 +48,7 @@ class Daemon {
   SystemClock clock_;
   std::shared_ptr<const Config> config_;
   std::unique_ptr<FdStore> fds_;
+  std::unique_ptr<ProgressFdStore> progress_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<ErrorLog> errors_;
   std::unique_ptr<Log> log_;

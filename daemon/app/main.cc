@@ -96,8 +96,6 @@ int run(const Arguments& arguments) {
   const UniqueFd signals = block_signals();
   Result<std::unique_ptr<FdStore>> fds = open_fd_store();
   if (!fds.is_ok()) return fail(fds.status());
-  service_manager::extend_timeout(60 * kNsPerSecond);
-  service_manager::status("reserving memory");
   Result<std::unique_ptr<Daemon>> daemon = Daemon::create(loaded.config, std::move(fds).value());
   if (!daemon.is_ok()) return fail(daemon.status());
   const Status started = daemon.value()->start();

@@ -1,0 +1,197 @@
+// How the real daemon starts, owns its place, and ends.
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "libkvclient/wire/counters_reader.h"
+#include "tests/system/daemon_process.h"
+#include "tests/system/wire_client.h"
+
+namespace kvtier::test {
+namespace {
+
+constexpr int kAlreadyRunning = 3;
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+}
+
+bool serves(const DaemonPlace& place) {
+  const Result<std::unique_ptr<WireClient>> client = WireClient::open(place.socket(), "default");
+  return client.is_ok() && client.value()->echoes_within(kPatienceNs);
+}
+
+std::size_t shared_memory_names() {
+  std::size_t count = 0;
+  if (DIR* dir = ::opendir("/dev/shm")) {
+    while (::readdir(dir) != nullptr) ++count;
+    ::closedir(dir);
+  }
+  return count;
+}
+
+TEST(Start, SIGTERM_and_SIGINT_end_with_0_and_leave_no_socket) {
+  for (const int number : {SIGTERM, SIGINT}) {
+    DaemonPlace place;
+    const std::unique_ptr<ChildProcess> daemon = place.start();
+    ASSERT_NE(daemon, nullptr) << place.output();
+    EXPECT_TRUE(serves(place));
+    daemon->signal(number);
+    EXPECT_EQ(daemon->wait(), 0) << place.output();
+    EXPECT_NE(::access(place.socket().c_str(), F_OK), 0);
+    place.notify().drain();
+    EXPECT_TRUE(place.notify().has_heard("STOPPING=1"));
+  }
+}
+
+TEST(Start, wrong_settings_and_flags_end_with_2) {
+  DaemonPlace place;
+  EXPECT_EQ(place.launch(place.command({"host.byte=1GiB"}))->wait(), 2);
+  EXPECT_NE(place.output().find("host.bytes"), std::string::npos) << place.output();
+  EXPECT_EQ(place.launch({program("kvtierd"), "--nonsense"})->wait(), 2);
+  EXPECT_EQ(place.launch({program("kvtierd"), "--config", "/nonexistent.yaml"})->wait(), 2);
+  EXPECT_EQ(place.launch({program("kvtierd"), "--version"})->wait(), 0);
+  EXPECT_EQ(place.launch(place.command({"host.bytes=32MiB"}))->is_running(), true);
+}
+
+TEST(Start, a_tier_that_does_not_fit_ends_with_4_and_names_the_knob) {
+  DaemonPlace place;
+  EXPECT_EQ(place.launch(place.command({"host.bytes=60TiB"}))->wait(), 4);
+  EXPECT_NE(place.output().find("host.bytes"), std::string::npos) << place.output();
+}
+
+// S-09: connect works at READY=1, not only soon after.
+TEST(Start, S09_ready_means_that_connect_works) {
+  for (int i = 0; i < 5; ++i) {
+    DaemonPlace place;
+    const std::unique_ptr<ChildProcess> daemon = place.start();
+    ASSERT_NE(daemon, nullptr) << place.output();
+    EXPECT_TRUE(connect_to(place.socket(), SOCK_SEQPACKET).is_open());
+    EXPECT_TRUE(place.notify().has_heard("EXTEND_TIMEOUT_USEC=")) << "while memory is reserved";
+    EXPECT_TRUE(place.notify().has_heard("STATUS=reserving memory: 100 %"));
+  }
+}
+
+TEST(Start, S09_the_watchdog_is_fed_while_the_conductor_runs) {
+  DaemonPlace place;
+  const std::unique_ptr<ChildProcess> daemon = place.launch(place.command(), {"WATCHDOG_USEC=1000000"});
+  EXPECT_TRUE(place.notify().wait_for("WATCHDOG=1", kPatienceNs)) << place.output();
+  EXPECT_TRUE(place.notify().wait_for("WATCHDOG=1", kPatienceNs));
+}
+
+// kill -9 leaves nothing that adds up: no names in /dev/shm, and each start succeeds.
+TEST(Start, R01_killed_twenty_times_starts_again) {
+  DaemonPlace place;
+  const std::size_t names_before = shared_memory_names();
+  for (int i = 0; i < 20; ++i) {
+    const std::unique_ptr<ChildProcess> daemon = place.start();
+    ASSERT_NE(daemon, nullptr) << "start " << i << ": " << place.output();
+    if (i % 5 == 0) {
+      EXPECT_TRUE(serves(place));
+    }
+    daemon->signal(SIGKILL);
+    daemon->wait();
+    EXPECT_EQ(shared_memory_names(), names_before);
+  }
+}
+
+// R-03 (1) is R-01's socket file; here (2): a second instance, also while the first one is stopped.
+TEST(Start, R03_second_instance_ends_with_3_and_takes_nothing) {
+  DaemonPlace place;
+  const std::unique_ptr<ChildProcess> first = place.start();
+  ASSERT_NE(first, nullptr) << place.output();
+  const std::string holder = "already running (pid " + std::to_string(first->pid()) + ")";
+  for (const bool is_stopped : {false, true}) {
+    std::vector<UniqueFd> backlog;
+    if (is_stopped) {
+      first->signal(SIGSTOP);
+      // Fills the backlog: connects are refused then, and still the owner lives.
+      for (int i = 0; i < 300; ++i) {
+        UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+        backlog.push_back(std::move(socket));
+      }
+    }
+    EXPECT_EQ(place.launch(place.command())->wait(), kAlreadyRunning);
+    EXPECT_NE(place.output().find(holder), std::string::npos) << place.output();
+  }
+  first->signal(SIGCONT);
+  EXPECT_TRUE(serves(place)) << "the first one is still reachable";
+  const Result<CountersReader> counters = CountersReader::open(place.runtime_dir() + "/counters");
+  ASSERT_TRUE(counters.is_ok()) << counters.status().to_string();
+  EXPECT_EQ(counters.value().identity().pid, static_cast<std::uint32_t>(first->pid()))
+      << "the second instance must not replace the first one's counters";
+}
+
+TEST(Start, R03_a_regular_file_at_the_path_is_kept) {
+  DaemonPlace place;
+  ::mkdir(place.runtime_dir().c_str(), 0750);
+  std::ofstream(place.socket()) << "precious";
+  EXPECT_NE(place.launch(place.command())->wait(), 0);
+  EXPECT_EQ(read_file(place.socket()), "precious");
+}
+
+// S-14: modes do not come from the umask; another uid cannot connect.
+TEST(Start, S14_modes_and_strangers) {
+  DaemonPlace place;
+  const mode_t before = ::umask(0);
+  const std::unique_ptr<ChildProcess> daemon = place.start();
+  ::umask(before);
+  ASSERT_NE(daemon, nullptr) << place.output();
+  EXPECT_EQ(mode_of(place.socket()), 0660u);
+  EXPECT_EQ(mode_of(place.socket() + ".lock"), 0600u);
+  EXPECT_EQ(mode_of(place.runtime_dir()) & 07027, 0u) << "nobody else writes or looks in";
+  if (::geteuid() != 0) GTEST_SKIP() << "another uid needs root";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(9);
+    ::_exit(connect_to(place.socket(), SOCK_SEQPACKET).is_open() ? 1 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// Idle: at most 20 wake-ups a second over all threads, and below 1 % of a core.
+TEST(Start, an_idle_daemon_sleeps) {
+  DaemonPlace place;
+  const std::unique_ptr<ChildProcess> daemon = place.start();
+  ASSERT_NE(daemon, nullptr) << place.output();
+  const Result<std::unique_ptr<WireClient>> client = WireClient::open(place.socket(), "default");
+  ASSERT_TRUE(client.is_ok());
+  const auto measure = [&] {
+    std::uint64_t switches = 0;
+    std::uint64_t ticks = 0;
+    const std::string tasks = "/proc/" + std::to_string(daemon->pid()) + "/task";
+    DIR* dir = ::opendir(tasks.c_str());
+    while (const dirent* entry = ::readdir(dir)) {
+      if (entry->d_name[0] == '.') continue;
+      const std::string status = read_file(tasks + "/" + entry->d_name + "/status");
+      const std::size_t at = status.find("\nvoluntary_ctxt_switches:\t");
+      if (at != std::string::npos) switches += std::strtoull(status.c_str() + at + 26, nullptr, 10);
+      const std::string stat = read_file(tasks + "/" + entry->d_name + "/stat");
+      unsigned long user = 0;
+      unsigned long kernel = 0;
+      std::sscanf(stat.c_str() + stat.rfind(')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                  &user, &kernel);
+      ticks += user + kernel;
+    }
+    ::closedir(dir);
+    return std::pair(switches, ticks);
+  };
+  ::sleep(1);
+  const auto before = measure();
+  ::sleep(3);
+  const auto after = measure();
+  EXPECT_LE((after.first - before.first) / 3, 20u) << "wake-ups a second";
+  EXPECT_LE(after.second - before.second, 3u) << "of 300 ticks";
+}
+
+}  // namespace
+}  // namespace kvtier::test

@@ -1,0 +1,38 @@
+#pragma once
+// What travels between the administration's thread and the conductor's: a typed command, and its answer as
+// data.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "daemon/admin/admin_request.h"
+#include "daemon/flow/admin.h"
+#include "daemon/flow/stats.h"
+
+namespace kvtier {
+
+/// The store's part of `status`.
+struct AdminStatusView {
+  std::vector<std::string> complaints;
+  StoreStats stats;
+  std::uint64_t unverified = 0;
+};
+
+struct AdminCommand {
+  std::uint64_t ticket = 0;
+  AdminRequest request;  ///< one page, or one step of at most `limit` records from `cursor`
+};
+
+using AdminAnswerBody =
+    std::variant<std::monostate, AdminStatusView, StoreStats, EvictReport, Page<NamespaceView>,
+                 Page<SpaceView>, Page<ClientView>, Page<BlockView>, Page<TreeNode>>;
+
+struct AdminAnswer {
+  std::uint64_t ticket = 0;
+  Status status;
+  AdminAnswerBody body;
+};
+
+}  // namespace kvtier

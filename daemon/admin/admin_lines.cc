@@ -1,0 +1,113 @@
+#include "daemon/admin/admin_lines.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/admin/stats_fields.h"
+
+namespace kvtier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string to_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json evict_json(const EvictReport& report) {
+  return {{"evicted", report.evicted},
+          {"kept_leased", report.kept_leased},
+          {"kept_pinned", report.kept_pinned},
+          {"kept_writing", report.kept_writing}};
+}
+
+Json stats_json(const StoreStats& stats) {
+  Json json;
+  for (const StatsField& field : kStatsFields) json[field.name] = stats.*field.member;
+  return json;
+}
+
+Json version_json(const AdminFacts& facts) {
+  return {{"version", facts.version}, {"instance", facts.instance}, {"pid", ::getpid()}};
+}
+
+Json start_json(const AdminFacts& facts) {
+  if (facts.is_warm) return {{"kind", "warm"}, {"reason", ""}};
+  return {{"kind", "cold"},
+          {"reason", facts.cold_reason.empty() ? "no earlier instance left anything" : facts.cold_reason}};
+}
+
+Json host_tier_json(const StoreStats& stats) {
+  return {{"name", "host"},
+          {"bytes", stats.host_bytes},
+          {"blocks_ready", stats.blocks_ready},
+          {"blocks_writing", stats.blocks_writing},
+          {"slots_free", stats.slots_free},
+          {"slots_quarantined", stats.slots_quarantined},
+          {"slabs", stats.slabs_total},
+          {"slabs_assigned", stats.slabs_assigned}};
+}
+
+Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs now_ns) {
+  Json complaints = facts.complaints;
+  for (const std::string& complaint : view.complaints) complaints.push_back(complaint);
+  Json config = Json::parse(facts.config_json, nullptr, false);
+  if (config.is_discarded()) config = Json::array();
+  Json json = {{"health", complaints.empty() ? "ok" : "degraded"}, {"complaints", std::move(complaints)}};
+  json.update(version_json(facts));
+  json["uid"] = ::geteuid();
+  json["uptime_ms"] = (now_ns - std::min(facts.started_ns, now_ns)) / kNsPerMs;
+  json["start"] = start_json(facts);
+  json["fd_store"] = facts.fd_store;
+  json["runtime_dir"] = facts.runtime_dir;
+  json["counters_path"] = facts.counters_path;
+  json["blocks_unverified"] = view.unverified;
+  json["clients"] = view.stats.sessions;
+  json["zombies"] = view.stats.zombies;
+  json["metadata_bytes"] = view.stats.metadata_bytes;
+  json["channel_bytes"] = view.stats.channel_bytes;
+  json["tiers"] = Json::array({host_tier_json(view.stats)});
+  json["config"] = std::move(config);
+  return json;
+}
+
+// What the last line has beside "done".
+struct LastLine {
+  const AdminFacts& facts;
+  AdminVerb verb;
+  TimeNs now_ns;
+
+  Json operator()(const std::monostate&) const {
+    if (verb == AdminVerb::kVersion) return version_json(facts);
+    if (verb == AdminVerb::kHealth) return {{"health", "ok"}};
+    return Json::object();
+  }
+  Json operator()(const AdminStatusView& view) const { return status_json(facts, view, now_ns); }
+  Json operator()(const StoreStats& stats) const { return {{"stats", stats_json(stats)}}; }
+  Json operator()(const EvictReport& report) const { return evict_json(report); }
+  template <class View>
+  Json operator()(const Page<View>& page) const {
+    return {{"count", page.rows.size()}, {"next", page.next ? Json(*page.next) : Json()}};
+  }
+};
+
+}  // namespace
+
+std::string error_line(const Status& status) {
+  return to_line(
+      {{"error", {{"code", code_name(status.code())}, {"message", status.message()}}}, {"done", true}});
+}
+
+std::string progress_line(const EvictReport& total) {
+  return to_line({{"progress", evict_json(total)}});
+}
+
+std::string last_line(const AdminFacts& facts, AdminVerb verb, const AdminAnswer& answer, TimeNs now_ns) {
+  if (!answer.status.is_ok()) return error_line(answer.status);
+  Json json = std::visit(LastLine{facts, verb, now_ns}, answer.body);
+  json["done"] = true;
+  return to_line(json);
+}
+
+}  // namespace kvtier

@@ -1,0 +1,88 @@
+#include "daemon/admin/admin_port.h"
+
+#include "daemon/flow/store.h"
+
+namespace kvtier {
+namespace {
+
+template <class View>
+Page<View> whole_list(std::vector<View> rows) {
+  return {std::move(rows), {}};
+}
+
+Status check_namespace(StoreAdmin& admin, const std::string& name) {
+  if (name.empty()) return Status::ok();
+  std::string known;
+  for (const NamespaceView& view : admin.namespaces()) {
+    if (view.name == name) return Status::ok();
+    known += (known.empty() ? "" : ", ") + view.name;
+  }
+  return {Code::kNotFound,
+          "no client has used a namespace of this name yet; in use: " + (known.empty() ? "none" : known)};
+}
+
+AdminAnswerBody evict_step(StoreAdmin& admin, const BlockFilter& filter, const AdminRequest& request) {
+  if (!request.key.empty()) return admin.evict_key(request.key);
+  return admin.evict(filter, request.cursor, request.limit);
+}
+
+AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& status) {
+  StoreAdmin& admin = store.admin();
+  const BlockFilter filter{request.namespace_name, request.space};
+  switch (request.verb) {
+    case AdminVerb::kVersion:
+    case AdminVerb::kHealth:
+      return std::monostate{};  // the answer is that there is one
+    case AdminVerb::kStatus:
+      return AdminStatusView{admin.complaints(), store.stats(), store.unverified_count()};
+    case AdminVerb::kStats:
+      return store.stats();
+    case AdminVerb::kNamespaces:
+      return whole_list(admin.namespaces());
+    case AdminVerb::kSpaces:
+      return whole_list(admin.spaces());
+    case AdminVerb::kClients:
+      return whole_list(admin.clients(true));
+    case AdminVerb::kLs:
+      return admin.blocks(filter, request.cursor, request.limit);
+    case AdminVerb::kTree:
+      return admin.tree(request.namespace_name, request.space, request.cursor, request.limit);
+    case AdminVerb::kInspect:
+      return whole_list(admin.inspect(request.key));
+    case AdminVerb::kEvict:
+    case AdminVerb::kFlush:
+      return evict_step(admin, filter, request);
+    case AdminVerb::kKick:
+      status = admin.kick(request.id);
+      return std::monostate{};
+  }
+  return std::monostate{};
+}
+
+}  // namespace
+
+std::size_t AdminPort::serve(Store& store) {
+  AdminCommand command;
+  if (!commands_.pop(command)) return 0;
+  AdminAnswer answer;
+  answer.ticket = command.ticket;
+  answer.status = check_namespace(store.admin(), command.request.namespace_name);
+  if (answer.status.is_ok()) answer.body = answer_body(store, command.request, answer.status);
+  KV_CHECK(answers_.push(std::move(answer)), "the mailbox holds as many answers as may be in flight");
+  return 1;
+}
+
+bool AdminPort::send(AdminCommand command) {
+  if (in_flight_ == kInFlightMax) return false;
+  KV_CHECK(commands_.push(std::move(command)), "the mailbox holds as many commands as may be in flight");
+  ++in_flight_;
+  return true;
+}
+
+bool AdminPort::receive(AdminAnswer& answer) {
+  if (!answers_.pop(answer)) return false;
+  --in_flight_;
+  return true;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,54 @@
+#pragma once
+// One request of an administrator, typed. What a peer wrote is checked here once; the rest believes it.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "libkvclient/base/result.h"
+#include "libkvclient/wire/types.h"
+
+namespace kvtier {
+
+enum class AdminVerb : std::uint8_t {
+  kVersion,
+  kHealth,
+  kStatus,
+  kStats,
+  kNamespaces,
+  kSpaces,
+  kClients,
+  kLs,
+  kTree,
+  kInspect,
+  kEvict,
+  kFlush,
+  kKick
+};
+
+inline constexpr std::size_t kAdminLineBytesMax = 16 * 1024;
+inline constexpr std::uint32_t kAdminPageRowsMax = 1000;
+inline constexpr std::uint32_t kAdminPageRows = 200;
+
+struct AdminRequest {
+  AdminVerb verb = AdminVerb::kVersion;
+  std::string namespace_name;      ///< empty: all
+  SpaceId space = SpaceId::kNone;  ///< kNone: all; else with a namespace, whose number it is
+  std::uint32_t limit = kAdminPageRows;
+  std::uint64_t cursor = 0;
+  std::string key;       ///< 4 to 64 hex digits, lower case
+  std::uint64_t id = 0;  ///< session or pid
+  bool is_all = false;
+
+  /// Evict, flush, kick: not for everybody who may read.
+  [[nodiscard]] bool is_destructive() const { return verb >= AdminVerb::kEvict; }
+  /// Evict and flush of more than a key: many bounded steps.
+  [[nodiscard]] bool is_stepwise() const {
+    return (verb == AdminVerb::kEvict || verb == AdminVerb::kFlush) && key.empty();
+  }
+};
+
+/// One JSON object, such as {"verb":"ls","namespace":"default","limit":100}. kInvalid says what is wrong.
+Result<AdminRequest> parse_admin_request(std::string_view line);
+
+}  // namespace kvtier

@@ -1,0 +1,260 @@
+#include "daemon/admin/admin_server.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "daemon/admin/admin_lines.h"
+
+namespace kvtier {
+namespace {
+
+constexpr TimeNs kAcceptPauseNs = kNsPerSecond;
+constexpr std::size_t kAcceptsPerRound = 8;
+
+Status too_long() {
+  return {Code::kInvalid, "the request is longer than 16 KiB; the connection ends"};
+}
+
+Status late(const AdminRequest& request) {
+  const std::string limit = request.verb == AdminVerb::kHealth ? "1 s" : "5 s";
+  return {Code::kDeadline, "the conductor did not answer within " + limit +
+                               ": it is overloaded or hangs; `kvctl stat` reads its counters without it"};
+}
+
+Status overrun() {
+  return {Code::kBusy,
+          "the conductor owes as many answers as it may: it is overloaded or hangs; retry later"};
+}
+
+Status refusal(const Peer& peer) {
+  return {Code::kDenied, "uid " + std::to_string(peer.uid) +
+                             " may read here, but evict, flush and kick only as root, as the daemon's user, "
+                             "or as a member of the group in the setting admin_group"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AdminServer>> AdminServer::create(AdminServerOptions options, Waiter& conductor) {
+  ListenerOptions listen;
+  listen.path = options.socket_path;
+  listen.type = SOCK_STREAM;
+  listen.mode = options.mode;
+  listen.group = options.group;
+  listen.backlog = static_cast<int>(kConnectionsMax);
+  Result<std::unique_ptr<Listener>> listener = Listener::open(listen);
+  if (!listener.is_ok()) return listener.status().while_doing("opening the administration socket");
+  Result<Poller> poller = Poller::create();
+  if (!poller.is_ok()) return poller.status();
+  UniqueFd wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!wake.is_open()) return Status::from_errno("eventfd", errno);
+  KV_RETURN_IF_ERROR(poller.value().add(wake.get(), EPOLLIN | EPOLLET, {PollSource::kWake, 0, 0}));
+  KV_RETURN_IF_ERROR(poller.value().add(listener.value()->fd(), EPOLLIN, {PollSource::kListener, 0, 0}));
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(options), conductor,
+                                                      std::move(listener).value(), std::move(poller).value(),
+                                                      std::move(wake)));
+}
+
+AdminServer::AdminServer(AdminServerOptions options, Waiter& conductor, std::unique_ptr<Listener> listener,
+                         Poller poller, UniqueFd wake)
+    : options_(std::move(options)),
+      own_uid_(::geteuid()),
+      listener_(std::move(listener)),
+      wake_(std::move(wake)),
+      poller_(std::move(poller)),
+      port_(*this, conductor) {}
+
+std::size_t AdminServer::do_work(TimeNs now_ns) {
+  std::size_t work = poll(now_ns);
+  work += take_answers(now_ns);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].connection) work += run(i, now_ns);
+  }
+  return work;
+}
+
+std::size_t AdminServer::poll(TimeNs now_ns) {
+  std::size_t work = 0;
+  if (accept_again_ns_ != 0 && accept_again_ns_ <= now_ns) {
+    accept_again_ns_ = 0;
+    if (!poller_.add(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0}).is_ok())
+      accept_again_ns_ = now_ns + kAcceptPauseNs;
+  }
+  for (const PollEvent& event : poller_.wait(0)) {
+    if (event.token.source == PollSource::kListener) work += accept(now_ns);
+    if (event.token.source != PollSource::kConnection) continue;
+    const Place& place = places_[event.token.index];
+    if (!place.connection || place.generation != event.token.generation) continue;
+    work += place.connection->receive(now_ns);
+    if ((event.flags & (EPOLLHUP | EPOLLERR)) != 0) place.connection->break_off();
+  }
+  return work;
+}
+
+std::size_t AdminServer::accept(TimeNs now_ns) {
+  for (std::size_t accepted = 0; accepted < kAcceptsPerRound; ++accepted) {
+    Result<UniqueFd> socket = listener_->accept();
+    if (socket.is_ok()) {
+      admit(std::move(socket).value(), now_ns);
+      continue;
+    }
+    if (socket.code() == Code::kBusy) return accepted;
+    poller_.remove(listener_->fd());  // out of descriptors: not again at once
+    accept_again_ns_ = now_ns + kAcceptPauseNs;
+    return accepted;
+  }
+  return kAcceptsPerRound;
+}
+
+void AdminServer::admit(UniqueFd socket, TimeNs now_ns) {
+  Result<Peer> peer = read_peer(socket.get());
+  Place* place = find_place();
+  if (!peer.is_ok() || place == nullptr) return;  // closed
+  const auto index = static_cast<std::uint32_t>(place - places_.data());
+  const int fd = socket.get();
+  place->generation = (place->generation + 1) & 0xffffffU;
+  place->connection = std::make_unique<AdminConnection>(std::move(socket), std::move(peer).value(), now_ns);
+  place->connection->watched = EPOLLIN;
+  if (!poller_.add(fd, EPOLLIN, {PollSource::kConnection, index, place->generation}).is_ok())
+    place->connection.reset();
+}
+
+// A free place, or that of the peer that has been still for longest: whoever just holds a place loses it to
+// whoever asks something.
+AdminServer::Place* AdminServer::find_place() {
+  Place* stillest = nullptr;
+  for (Place& place : places_) {
+    if (!place.connection) return &place;
+    if (place.connection->job && place.connection->job->is_asking()) continue;
+    if (stillest == nullptr || place.connection->progress_ns() < stillest->connection->progress_ns())
+      stillest = &place;
+  }
+  if (stillest != nullptr) close(static_cast<std::size_t>(stillest - places_.data()));
+  return stillest;
+}
+
+std::size_t AdminServer::take_answers(TimeNs now_ns) {
+  std::size_t taken = 0;
+  AdminAnswer answer;
+  for (; port_.receive(answer); ++taken) {
+    const std::size_t index = answer.ticket % kConnectionsMax;
+    AdminConnection* connection = places_[index].connection.get();
+    const bool is_awaited = connection != nullptr && connection->job && connection->job->is_asking() &&
+                            connection->job->ticket() == answer.ticket;
+    if (is_awaited) connection->job->answered(std::move(answer), now_ns);  // else its asker has gone
+  }
+  return taken;
+}
+
+// One connection's round: the next request, the conductor's next step, lines, bytes, deadlines.
+std::size_t AdminServer::run(std::size_t index, TimeNs now_ns) {
+  AdminConnection& connection = *places_[index].connection;
+  std::size_t work = connection.job ? 0 : begin_request(index, now_ns);
+  if (connection.job) work += answer(connection, now_ns);
+  work += connection.send(now_ns);
+  if (connection.deadline_ns() <= now_ns) work += expire(connection);
+  if (connection.is_over()) {
+    close(index);
+    return work + 1;
+  }
+  update_interest(index);
+  return work;
+}
+
+std::size_t AdminServer::begin_request(std::size_t index, TimeNs now_ns) {
+  AdminConnection& connection = *places_[index].connection;
+  const std::optional<std::string> line = connection.take_line(now_ns);
+  if (!line) {
+    if (!connection.is_line_too_long()) return 0;
+    connection.add_output(error_line(too_long()));
+    connection.end_input();
+    return 1;
+  }
+  Result<AdminRequest> request = parse_admin_request(*line);
+  if (!request.is_ok()) {
+    connection.add_output(error_line(request.status()));
+  } else if (request.value().is_destructive() && !may_change(connection.peer())) {
+    connection.add_output(error_line(refusal(connection.peer())));
+  } else {
+    connection.job.emplace(std::move(request).value(), next_ticket_++ * kConnectionsMax + index, now_ns);
+  }
+  return 1;
+}
+
+std::size_t AdminServer::answer(AdminConnection& connection, TimeNs now_ns) {
+  AdminJob& job = *connection.job;
+  std::size_t work = 0;
+  if (std::optional<AdminCommand> command = job.command()) {
+    if (port_.send(std::move(*command))) {
+      job.asked(now_ns);
+    } else {
+      job.failed(overrun());
+    }
+    ++work;
+  }
+  std::string line;
+  while (connection.has_room() && job.next_line(options_.facts, now_ns, line)) {
+    connection.add_output(line);
+    line.clear();
+    ++work;
+  }
+  if (job.is_over()) connection.job.reset();
+  return work;
+}
+
+std::size_t AdminServer::expire(AdminConnection& connection) {
+  if (connection.job && connection.job->is_asking() && !connection.has_output()) {
+    connection.job->failed(late(connection.job->request()));
+  } else {
+    connection.break_off();
+  }
+  return 1;
+}
+
+bool AdminServer::may_change(const Peer& peer) const {
+  if (peer.uid == 0 || peer.uid == own_uid_) return true;
+  if (std::ranges::find(options_.admin_uids, peer.uid) != options_.admin_uids.end()) return true;
+  return std::ranges::any_of(options_.admin_gids, [&](std::uint32_t gid) { return peer.is_in_group(gid); });
+}
+
+void AdminServer::update_interest(std::size_t index) {
+  AdminConnection& connection = *places_[index].connection;
+  const std::uint32_t flags = (connection.wants_input() ? std::uint32_t{EPOLLIN} : 0U) |
+                              (connection.has_output() ? std::uint32_t{EPOLLOUT} : 0U);
+  if (flags == connection.watched) return;
+  const PollToken token{PollSource::kConnection, static_cast<std::uint32_t>(index),
+                        places_[index].generation};
+  if (!poller_.modify(connection.fd(), flags, token).is_ok()) return close(index);
+  connection.watched = flags;
+}
+
+void AdminServer::close(std::size_t index) {
+  poller_.remove(places_[index].connection->fd());
+  places_[index].connection.reset();
+}
+
+TimeNs AdminServer::next_deadline_ns() const {
+  TimeNs next_ns = accept_again_ns_ == 0 ? kNever : accept_again_ns_;
+  for (const Place& place : places_) {
+    if (place.connection) next_ns = std::min(next_ns, place.connection->deadline_ns());
+  }
+  return next_ns;
+}
+
+// Level-triggered: what ended the wait is found again by the next round.
+void AdminServer::wait(TimeNs now_ns, TimeNs until_ns) {
+  if (until_ns == kNever) {
+    (void)poller_.wait(kNever);
+  } else if (until_ns > now_ns) {
+    (void)poller_.wait(until_ns - now_ns);
+  }
+}
+
+void AdminServer::wake() {
+  const std::uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);  // full: it is awake already
+}
+
+}  // namespace kvtier

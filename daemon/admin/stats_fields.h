@@ -1,0 +1,68 @@
+#pragma once
+// StoreStats by name, for the `stats` answer.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "daemon/flow/stats.h"
+
+namespace kvtier {
+
+struct StatsField {
+  std::string_view name;
+  std::uint64_t StoreStats::*member;
+};
+
+inline constexpr auto kStatsFields = std::to_array<StatsField>({
+    {"host_bytes", &StoreStats::host_bytes},
+    {"metadata_bytes", &StoreStats::metadata_bytes},
+    {"channel_bytes", &StoreStats::channel_bytes},
+    {"blocks_ready", &StoreStats::blocks_ready},
+    {"blocks_writing", &StoreStats::blocks_writing},
+    {"blocks_draining", &StoreStats::blocks_draining},
+    {"slots_free", &StoreStats::slots_free},
+    {"slots_quarantined", &StoreStats::slots_quarantined},
+    {"slabs_total", &StoreStats::slabs_total},
+    {"slabs_assigned", &StoreStats::slabs_assigned},
+    {"sessions", &StoreStats::sessions},
+    {"zombies", &StoreStats::zombies},
+    {"blocks_pinned", &StoreStats::blocks_pinned},
+    {"waits_open", &StoreStats::waits_open},
+    {"reserves_deferred", &StoreStats::reserves_deferred},
+    {"reserve_new", &StoreStats::reserve_new},
+    {"reserve_exists", &StoreStats::reserve_exists},
+    {"reserve_pending", &StoreStats::reserve_pending},
+    {"no_space_full", &StoreStats::no_space_full},
+    {"no_space_pinned", &StoreStats::no_space_pinned},
+    {"no_space_quota", &StoreStats::no_space_quota},
+    {"no_space_writer_busy", &StoreStats::no_space_writer_busy},
+    {"no_space_other", &StoreStats::no_space_other},
+    {"commits", &StoreStats::commits},
+    {"commits_refused", &StoreStats::commits_refused},
+    {"aborts", &StoreStats::aborts},
+    {"aborts_by_exit", &StoreStats::aborts_by_exit},
+    {"evictions", &StoreStats::evictions},
+    {"evictions_invalidated", &StoreStats::evictions_invalidated},
+    {"evictions_requested", &StoreStats::evictions_requested},
+    {"evict_put_back", &StoreStats::evict_put_back},
+    {"evict_scanned", &StoreStats::evict_scanned},
+    {"access_records", &StoreStats::access_records},
+    {"access_records_lost", &StoreStats::access_records_lost},
+    {"access_records_invalid", &StoreStats::access_records_invalid},
+    {"hits_host", &StoreStats::hits_host},
+    {"slab_lends", &StoreStats::slab_lends},
+    {"slab_revokes", &StoreStats::slab_revokes},
+    {"slab_reshapes", &StoreStats::slab_reshapes},
+    {"slab_retirements", &StoreStats::slab_retirements},
+    {"protocol_errors", &StoreStats::protocol_errors},
+    {"sessions_opened", &StoreStats::sessions_opened},
+    {"sessions_resumed", &StoreStats::sessions_resumed},
+    {"blocks_adopted", &StoreStats::blocks_adopted},
+    {"adoption_dropped", &StoreStats::adoption_dropped},
+    {"checksums", &StoreStats::checksums},
+    {"checksum_failures", &StoreStats::checksum_failures},
+});
+static_assert(sizeof(StoreStats) == kStatsFields.size() * sizeof(std::uint64_t), "a field has no row here");
+
+}  // namespace kvtier

@@ -1,0 +1,257 @@
+// reserve, commit, abort, wait, pin, invalidate.
+
+#include "tests/unit/client/client_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+int reserve_with(const TestClient& client, const std::vector<kvc_key>& keys, std::uint32_t flags,
+                 std::vector<kvc_slot>& slots) {
+  slots.assign(keys.size(), kvc_slot{});
+  kvc_reserve_options options{};
+  options.struct_size = sizeof options;
+  options.flags = flags;
+  return kvc_reserve(client.space, keys.data(), keys.size(), &options, slots.data());
+}
+
+TEST(ClientWrite, EachKeyHasItsAnswer) {
+  FakeDaemon daemon;
+  const TestClient first(daemon.path());
+  const TestClient second(daemon.path());
+  first.put(keys_from(0, 1));
+  std::vector<kvc_slot> open = first.reserve(keys_from(1, 1));
+  const std::vector<kvc_slot> slots = second.reserve(keys_from(0, 3));
+  EXPECT_EQ(slots[0].code, KVC_EXISTS);
+  EXPECT_EQ(slots[0].data, nullptr);
+  EXPECT_EQ(slots[1].code, KVC_PENDING);
+  EXPECT_EQ(slots[2].code, KVC_OK);
+  EXPECT_NE(slots[2].data, nullptr);
+  EXPECT_EQ(kvc_commit(first.space, open.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(second.stats().reservations_open, 1U);
+}
+
+TEST(ClientWrite, ACommitWithoutWaitingBecomesVisible) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 9));
+  for (const kvc_slot& slot : slots) std::memset(slot.data, 3, 4096);
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), slots.size(), 0, 0), KVC_OK);
+  for (const kvc_slot& slot : slots) EXPECT_EQ(slot.data, nullptr);
+  wait_until([&] { return client.ready(keys_from(0, 9)) == 9; });
+  EXPECT_EQ(client.stats().commit_blocks, 9U);
+  EXPECT_EQ(client.stats().reservations_open, 0U);
+  // A second commit of the same slots has nothing to do.
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), slots.size(), KVC_WAIT, 0), KVC_OK);
+}
+
+TEST(ClientWrite, ACopiedSlotIsNotCommittedTwice) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 1));
+  std::vector<kvc_slot> copy = slots;
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_NE(kvc_commit(client.space, copy.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(client.stats().reservations_open, 0U);
+}
+
+TEST(ClientWrite, AbortGivesTheRoomBack) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 6));
+  EXPECT_EQ(daemon.writing_count(), 6U);
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), slots.size(), KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(daemon.writing_count(), 0U);
+  EXPECT_EQ(client.reserve(keys_from(0, 1))[0].code, KVC_OK);
+}
+
+TEST(ClientWrite, L07_AllOrNothingTakesNothingWhenItIsShort) {
+  FakeDaemon daemon;
+  daemon.with_store([](FakeStore& store) {
+    store.slots_limit = 2;
+    store.usable_slabs = 1;
+    store.no_space_cause = Cause::kPinnedBy;
+  });
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots;
+  EXPECT_EQ(reserve_with(client, keys_from(0, 3), KVC_ALL_OR_NOTHING, slots), KVC_NO_SPACE);
+  for (const kvc_slot& slot : slots) {
+    EXPECT_EQ(slot.code, KVC_NO_SPACE);
+    EXPECT_EQ(slot.cause, KVC_CAUSE_PINNED_BY);
+    EXPECT_EQ(slot.detail, 4711U);
+  }
+  EXPECT_EQ(daemon.writing_count(), 0U);
+  EXPECT_EQ(reserve_with(client, keys_from(0, 3), 0, slots), KVC_OK);
+  EXPECT_EQ(slots[1].code, KVC_OK);
+  EXPECT_EQ(slots[2].code, KVC_NO_SPACE);
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), 3, KVC_WAIT, 0), KVC_OK);
+}
+
+TEST(ClientWrite, LongCallsAreSplitWhereTheyCanBe) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots;
+  EXPECT_EQ(reserve_with(client, keys_from(0, 5000), KVC_ALL_OR_NOTHING, slots), KVC_INVALID);
+  EXPECT_NE(std::string(kvc_last_error()).find("4096"), std::string::npos);
+  EXPECT_EQ(slots[0].code, KVC_INVALID);
+  EXPECT_EQ(reserve_with(client, keys_from(0, 5000), 0, slots), KVC_OK);
+  EXPECT_EQ(slots[0].code, KVC_OK);
+  EXPECT_EQ(slots[4999].code, KVC_NO_SPACE);  // 512 slots
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), slots.size(), KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(reserve_with(client, {}, 0, slots), KVC_OK);
+  std::size_t pinned = 0;
+  const auto many = keys_from(0, 65536);
+  EXPECT_EQ(kvc_pin(client.space, many.data(), many.size(), 1000, 0, &pinned), KVC_OK);
+  EXPECT_EQ(pinned, 65536U);
+}
+
+TEST(ClientWrite, DuplicatesInOneReserve) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve({key_of(1), key_of(1)});
+  EXPECT_EQ(slots[0].code, KVC_OK);
+  EXPECT_EQ(slots[1].code, KVC_PENDING);
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), 2, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(client.ready(keys_from(1, 1)), 1U);
+}
+
+TEST(ClientWrite, WaitEndsWhenTheWriterCommits) {
+  FakeDaemon daemon;
+  const TestClient writer(daemon.path());
+  const TestClient reader(daemon.path());
+  std::vector<kvc_slot> slots = writer.reserve(keys_from(0, 1));
+  std::thread commits([&] {
+    wait_until([&] { return reader.stats().requests > 0; });
+    EXPECT_EQ(kvc_commit(writer.space, slots.data(), 1, 0, 0), KVC_OK);
+  });
+  const kvc_key key = key_of(0);
+  std::uint8_t state = 9;
+  std::size_t ready = 0;
+  EXPECT_EQ(kvc_wait(reader.space, &key, 1, 60'000 * kMs, &state, &ready), KVC_OK);
+  EXPECT_EQ(state, KVC_READY);
+  EXPECT_EQ(ready, 1U);
+  commits.join();
+}
+
+TEST(ClientWrite, WaitTellsThatTheWriterGaveUp) {
+  FakeDaemon daemon;
+  const TestClient reader(daemon.path());
+  const kvc_key key = key_of(0);
+  std::uint8_t state = 9;
+  std::size_t ready = 0;
+  {
+    const TestClient writer(daemon.path());
+    std::vector<kvc_slot> slots = writer.reserve(keys_from(0, 1));
+    EXPECT_EQ(kvc_wait(reader.space, &key, 1, 20 * kMs, &state, &ready), KVC_DEADLINE);
+    EXPECT_EQ(state, KVC_STATE_PENDING);
+    EXPECT_EQ(kvc_abort(writer.space, slots.data(), 1, 0, 0), KVC_OK);
+  }
+  EXPECT_EQ(kvc_wait(reader.space, &key, 1, 60'000 * kMs, &state, &ready), KVC_OK);
+  EXPECT_EQ(state, KVC_MISSING);
+  EXPECT_EQ(ready, 0U);
+}
+
+TEST(ClientWrite, WaitWithNothingPendingAsksNobody) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  client.put(keys_from(0, 2));
+  const std::uint64_t before = client.stats().requests;
+  std::size_t ready = 0;
+  const auto keys = keys_from(0, 3);
+  EXPECT_EQ(kvc_wait(client.space, keys.data(), 3, 0, nullptr, &ready), KVC_OK);
+  EXPECT_EQ(ready, 2U);
+  EXPECT_EQ(client.stats().requests, before);
+}
+
+TEST(ClientWrite, PinLimitsAndInvalidate) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  client.put(keys_from(0, 4));
+  const auto keys = keys_from(0, 4);
+  EXPECT_EQ(kvc_pin(client.space, keys.data(), 4, 0, 0, nullptr), KVC_INVALID);
+  EXPECT_EQ(kvc_pin(client.space, keys.data(), 4, 25ULL * 3600 * 1000 * kMs, 0, nullptr), KVC_INVALID);
+  EXPECT_EQ(kvc_pin(client.space, keys.data(), 4, 1000 * kMs, 0, nullptr), KVC_OK);
+  EXPECT_EQ(kvc_unpin(client.space, keys.data(), 4, 0), KVC_OK);
+  std::uint64_t blocks = 0;
+  EXPECT_EQ(kvc_invalidate(client.space, 0, &blocks), KVC_OK);
+  EXPECT_EQ(blocks, 4U);
+  EXPECT_EQ(client.ready(keys), 0U);
+  client.put(keys_from(0, 2));
+  EXPECT_EQ(kvc_invalidate_namespace(client.client, 0, &blocks), KVC_OK);
+  EXPECT_EQ(blocks, 2U);
+}
+
+// ---- slabs: lent, revoked, removed ----
+
+TEST(ClientWrite, ARevokedSlabIsReadOnlyUntilItIsLentAgain) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  client.put(keys_from(0, 1), 0x21);
+  daemon.revoke(0);
+  wait_until([&] { return daemon.slab_acks().size() == 1; });
+  EXPECT_EQ(daemon.slab_acks()[0].state, SlabState::kReleased);
+  ASSERT_EQ(client.acquire(keys_from(0, 1)), 1U);
+  EXPECT_EQ(client.first_byte(), 0x21);
+  kvc_release(client.lease);
+  client.put(keys_from(1, 1), 0x22);  // writes: the slab was lent again
+}
+
+TEST(ClientWrite, ASlabWithOpenReservationsIsBusyAndReleasedAfterwards) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 1));
+  daemon.revoke(0);
+  wait_until([&] { return daemon.slab_acks().size() == 1; });
+  EXPECT_EQ(daemon.slab_acks()[0].state, SlabState::kBusy);
+  std::memset(slots[0].data, 1, 4096);  // still writable
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), 1, 0, 0), KVC_OK);
+  wait_until([&] { return daemon.slab_acks().size() == 2; });
+  EXPECT_EQ(daemon.slab_acks()[1].state, SlabState::kReleased);
+  EXPECT_EQ(daemon.slab_acks()[1].epoch, daemon.slab_acks()[0].epoch);
+}
+
+TEST(ClientWrite, ASlabIsUnmappedWhenItsLastLeaseEnds) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  client.put(keys_from(0, 1), 0x31);
+  ASSERT_EQ(client.acquire(keys_from(0, 1)), 1U);
+  daemon.remove_slab(0);
+  daemon.remove_slab(3);
+  wait_until([&] { return !daemon.slab_acks().empty(); });
+  EXPECT_EQ(daemon.slab_acks()[0].slab, 3U);  // the one without a lease goes at once
+  EXPECT_EQ(client.first_byte(), 0x31);
+  kvc_release(client.lease);
+  wait_until([&] { return daemon.slab_acks().size() == 2; });
+  EXPECT_EQ(daemon.slab_acks()[1].slab, 0U);
+  EXPECT_EQ(daemon.slab_acks()[1].state, SlabState::kUnmapped);
+  EXPECT_EQ(client.acquire(keys_from(0, 1)), 0U);
+}
+
+TEST(ClientWrite, AMovedDirectoryIsFollowedUnderLoad) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  client.put(keys_from(0, 50));
+  std::atomic<bool> is_done{false};
+  std::thread reads([&] {
+    while (!is_done) ASSERT_EQ(client.ready(keys_from(0, 50)), 50U);
+  });
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    daemon.move_directory();
+    wait_until([&] { return daemon.directory_acks() == i; });
+  }
+  is_done = true;
+  reads.join();
+}
+
+TEST(ClientWrite, AGrantMayArriveBeforeItsSlabIsAnnounced) {
+  FakeDaemon daemon({.announces_slabs_late = true});
+  const TestClient client(daemon.path());
+  std::thread announces([&] {
+    wait_until([&] { return client.stats().requests > 0; });
+    daemon.announce_slabs();
+  });
+  EXPECT_EQ(client.reserve(keys_from(0, 1))[0].code, KVC_OK);
+  announces.join();
+}
+
+}  // namespace
+}  // namespace kvtier::test

@@ -18,6 +18,7 @@ std::size_t ConductorRound::do_work(TimeNs now_ns) {
   std::size_t work = take_settings();
   work += conductor_.do_work(now_ns);
   work += checksums_.exchange(store_);
+  work += admin_.serve(store_);
   // Also when nothing happened: a round is asked for at least twice a second, so that nobody reads old
   // numbers.
   if (work == 0 || now_ns >= publish_at_ns_) {

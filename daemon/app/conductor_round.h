@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "daemon/admin/admin_port.h"
 #include "daemon/agent/mailbox.h"
 #include "daemon/app/publish_counters.h"
 #include "daemon/background/checksum_agent.h"
@@ -13,10 +14,12 @@ namespace kvtier {
 
 class ConductorRound final : public Agent {
  public:
-  ConductorRound(Conductor& conductor, Store& store, ChecksumAgent& checksums, Counters& counters)
+  ConductorRound(Conductor& conductor, Store& store, ChecksumAgent& checksums, AdminPort& admin,
+                 Counters& counters)
       : conductor_(conductor),
         store_(store),
         checksums_(checksums),
+        admin_(admin),
         counters_(counters),
         namespaces_(2, conductor) {}
 
@@ -35,6 +38,7 @@ class ConductorRound final : public Agent {
   Conductor& conductor_;
   Store& store_;
   ChecksumAgent& checksums_;
+  AdminPort& admin_;
   Counters& counters_;
   Mailbox<std::vector<NamespaceConfig>> namespaces_;
   TimeNs publish_at_ns_ = 0;

@@ -53,6 +53,7 @@ Result<std::unique_ptr<Daemon>> Daemon::create(std::shared_ptr<const Config> con
   KV_RETURN_IF_ERROR(daemon->open_observation());
   KV_RETURN_IF_ERROR(daemon->open_store());
   KV_RETURN_IF_ERROR(daemon->open_conductor(std::move(listener).value()));
+  KV_RETURN_IF_ERROR(daemon->open_admin(group));
   daemon->make_runners();
   return daemon;
 }
@@ -121,7 +122,29 @@ Status Daemon::open_conductor(std::unique_ptr<Listener> listener) {
   if (!waiter.is_ok()) return waiter.status();
   checksum_waiter_ = std::move(waiter).value();
   checksums_ = std::make_unique<ChecksumAgent>(*checksum_waiter_, *conductor_);
-  round_ = std::make_unique<ConductorRound>(*conductor_, *store_, *checksums_, *counters_);
+  return Status::ok();
+}
+
+Status Daemon::open_admin(std::optional<gid_t> group) {
+  std::optional<gid_t> admin_group;
+  KV_RETURN_IF_ERROR(find_group(config_->admin_group, admin_group));
+  AdminServerOptions options;
+  options.socket_path = config_->admin_socket;
+  options.group = admin_group ? admin_group : group;
+  if (admin_group) options.admin_gids.push_back(*admin_group);
+  options.facts.version = KVTIER_VERSION;
+  options.facts.instance = config_->instance;
+  options.facts.runtime_dir = config_->runtime_dir;
+  options.facts.counters_path = config_->runtime_dir + "/counters";
+  options.facts.config_json = render_config_rows(describe(*config_));
+  options.facts.fd_store = fds_->kind();
+  options.facts.cold_reason = store_->cold_reason();
+  options.facts.is_warm = fds_->held_bytes() > 0 && store_->cold_reason().empty();
+  options.facts.started_ns = clock_.now_ns();
+  Result<std::unique_ptr<AdminServer>> admin = AdminServer::create(std::move(options), *conductor_);
+  if (!admin.is_ok()) return admin.status();
+  admin_ = std::move(admin).value();
+  round_ = std::make_unique<ConductorRound>(*conductor_, *store_, *checksums_, admin_->port(), *counters_);
   return Status::ok();
 }
 
@@ -131,24 +154,28 @@ void Daemon::make_runners() {
       AgentLoopOptions{.spin_ns = config_->conductor.spin_ns, .heartbeat = &counters_->heartbeat_cell()});
   checksum_runner_ =
       std::make_unique<AgentRunner>(*checksums_, *checksum_waiter_, clock_, AgentLoopOptions{});
+  admin_runner_ = std::make_unique<AgentRunner>(*admin_, *admin_, clock_, AgentLoopOptions{});
 }
 
 Status Daemon::start() {
   KV_RETURN_IF_ERROR(checksum_runner_->start());
   KV_RETURN_IF_ERROR(conductor_runner_->start());
+  KV_RETURN_IF_ERROR(admin_runner_->start());
   log_->info("serving",
              {{"socket", config_->socket}, {"host_bytes", config_->host.bytes}, {"fd_store", fds_->kind()}});
   return Status::ok();
 }
 
 void Daemon::stop() {
+  if (admin_runner_ != nullptr) admin_runner_->stop();
   if (conductor_runner_ != nullptr) conductor_runner_->stop();
   if (checksum_runner_ != nullptr) checksum_runner_->stop();
 }
 
 bool Daemon::is_frozen() const {
   const TimeNs now_ns = clock_.now_ns();
-  return conductor_runner_->is_frozen(now_ns) || checksum_runner_->is_frozen(now_ns);
+  return conductor_runner_->is_frozen(now_ns) || checksum_runner_->is_frozen(now_ns) ||
+         admin_runner_->is_frozen(now_ns);
 }
 
 std::string Daemon::summary() const {

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "daemon/admin/admin_server.h"
 #include "daemon/agent/agent_runner.h"
 #include "daemon/agent/eventfd_waiter.h"
 #include "daemon/app/conductor_round.h"
@@ -43,6 +44,7 @@ class Daemon {
   Status open_store();
   Status choose_pages(const Result<MemoryLimits>& limits, StoreOptions& options);
   Status open_conductor(std::unique_ptr<Listener> listener);
+  Status open_admin(std::optional<gid_t> group);
   void make_runners();
 
   SystemClock clock_;
@@ -56,9 +58,11 @@ class Daemon {
   std::unique_ptr<Conductor> conductor_;
   std::unique_ptr<EventfdWaiter> checksum_waiter_;
   std::unique_ptr<ChecksumAgent> checksums_;
+  std::unique_ptr<AdminServer> admin_;
   std::unique_ptr<ConductorRound> round_;
   std::unique_ptr<AgentRunner> conductor_runner_;
   std::unique_ptr<AgentRunner> checksum_runner_;
+  std::unique_ptr<AgentRunner> admin_runner_;
 };
 
 }  // namespace kvtier

@@ -11,6 +11,13 @@ namespace {
 
 constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
 
+// In the largest unit that needs no rounding, to be copied into the file.
+std::string exact_size(std::uint64_t bytes) {
+  if (bytes % kGiB == 0) return std::to_string(bytes / kGiB) + "GiB";
+  if (bytes % kMiB == 0) return std::to_string(bytes / kMiB) + "MiB";
+  return std::to_string(bytes) + "B";
+}
+
 // The place of the value to blame: the one of `path`.
 Complaint about(const Config& config, std::string_view path, std::string what, std::string fix) {
   const auto index = static_cast<std::size_t>(find_setting(path) - settings_table().data());
@@ -30,14 +37,14 @@ void check_slabs(const Config& config, std::vector<Complaint>& errors) {
     errors.push_back(
         about(config, "host.bytes",
               format_size(host.bytes) + " is no multiple of host.slab_bytes, " + format_size(host.slab_bytes),
-              "write " + format_size(host.bytes / host.slab_bytes * host.slab_bytes)));
+              "write " + exact_size(host.bytes / host.slab_bytes * host.slab_bytes)));
   }
   const std::uint64_t page = host.huge_pages == Need::kOff ? kPageBytes : kHugePageBytes;
   if (host.slab_bytes % page != 0) {
     errors.push_back(
         about(config, "host.slab_bytes",
               format_size(host.slab_bytes) + " is no multiple of the page size, " + format_size(page),
-              "write " + format_size(round_up(host.slab_bytes, page))));
+              "write " + exact_size(round_up(host.slab_bytes, page))));
   }
 }
 
@@ -45,7 +52,7 @@ void check_host_bytes(const Config& config, std::vector<Complaint>& errors) {
   const std::uint64_t bytes = config.host.bytes;
   if (bytes % kPageBytes == 0) return;
   errors.push_back(about(config, "host.bytes", std::to_string(bytes) + " B is no multiple of 4 KiB",
-                         "write " + std::to_string(bytes / kPageBytes * kPageBytes) + " B"));
+                         "write " + exact_size(bytes / kPageBytes * kPageBytes)));
 }
 
 void check_namespaces(const Config& config, std::vector<Complaint>& errors,
@@ -100,7 +107,7 @@ Status check_memory_fits(const Config& config, const MemoryLimits& limits, const
   const std::uint64_t room = limits.available_bytes + demand.held_bytes;
   const std::uint64_t fitting = room > beside ? (room - beside) / (16 * kMiB) * 16 * kMiB : 0;
   text += fitting == 0 ? "; free memory, or lower host.headroom"
-                       : "; set host.bytes to at most " + format_size(fitting) + ", or lower host.headroom";
+                       : "; set host.bytes to at most " + exact_size(fitting) + ", or lower host.headroom";
   if (limits.is_cgroup) text += ", or raise the cgroup's memory.max (MemoryMax= of the unit)";
   return {Code::kNoSpace, text};
 }

@@ -72,15 +72,17 @@ Result<std::uint64_t> parse_with(std::string_view text, const std::array<Unit, N
   Result<Decimal> number = parse_decimal(text);
   if (!number.is_ok()) return number.status();
   std::string_view rest = text.substr(number.value().length);
-  if (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
   if (rest.empty() && number.value().digits == 0) return std::uint64_t{0};
+  if (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
   for (const Unit& unit : units) {
     if (rest != unit.name) continue;
-    std::uint64_t product = 0;
-    if (__builtin_mul_overflow(number.value().digits, unit.factor, &product))
-      return bad(text, "does not fit 64 bits");
+    // 128 bits: digits after the point are divided away again.
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(number.value().digits) * unit.factor;
     if (product % number.value().divisor != 0) return bad(text, "is not a whole number of the smallest unit");
-    return product / number.value().divisor;
+    const Wide whole = product / number.value().divisor;
+    if (whole > ~std::uint64_t{0}) return bad(text, "does not fit 64 bits");
+    return static_cast<std::uint64_t>(whole);
   }
   return bad(text, expected);
 }

@@ -19,12 +19,12 @@ TEST(CrossChecks, SlabsAgainstHostBytes) {
   EXPECT_TRUE(
       has(errors_of("host:\n  bytes: 1GiB\n  slab_bytes: 2GiB\n"), "2 GiB is more than host.bytes, 1 GiB"));
   EXPECT_TRUE(has(errors_of("host:\n  bytes: 5GiB\n  slab_bytes: 2GiB\n"),
-                  "t.yaml:2: host.bytes: 5 GiB is no multiple of host.slab_bytes, 2 GiB; write 4 GiB"));
+                  "t.yaml:2: host.bytes: 5 GiB is no multiple of host.slab_bytes, 2 GiB; write 4GiB"));
   EXPECT_TRUE(has(errors_of("host:\n  bytes: 3MiB\n"), "out of range"));
   EXPECT_TRUE(has(errors_of("host:\n  bytes: 33MiB\n  slab_bytes: 3MiB\n"),
                   "is no multiple of the page size, 2 MiB"));
   EXPECT_EQ(errors_of("host:\n  bytes: 33MiB\n  slab_bytes: 3MiB\n  huge_pages: off\n"), "");
-  EXPECT_TRUE(has(errors_of("host:\n  bytes: 100MB\n"), "is no multiple of 4 KiB; write 99999744 B"));
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 100MB\n"), "is no multiple of 4 KiB; write 99999744B"));
 }
 
 TEST(CrossChecks, SocketsDiffer) {
@@ -46,7 +46,7 @@ TEST(CrossChecks, U01RefusalHasNeededAvailableAndKnob) {
   EXPECT_TRUE(
       has(status.message(), "needed 6.50 GiB (host.bytes 5 GiB + tables 512 MiB + host.headroom 1 GiB)"));
   EXPECT_TRUE(has(status.message(), "available 4 GiB (MemAvailable of the host)"));
-  EXPECT_TRUE(has(status.message(), "set host.bytes to at most 2.50 GiB, or lower host.headroom"));
+  EXPECT_TRUE(has(status.message(), "set host.bytes to at most 2560MiB, or lower host.headroom"));
 }
 
 TEST(CrossChecks, U01TheSuggestionFits) {

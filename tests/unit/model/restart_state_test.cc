@@ -1,0 +1,100 @@
+// The restart state: names and specs come back as written, full areas refuse, another layout is a cold start.
+
+#include "daemon/model/restart_state.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace kvtier {
+namespace {
+
+class KeepOne final : public FdStore {
+ public:
+  Status put(std::string_view name, int fd) override {
+    EXPECT_EQ(name, "state");
+    kept = UniqueFd(::dup(fd));
+    return Status::ok();
+  }
+  void remove(std::string_view) override {}
+  std::vector<StoredFd> take_all() override { return {}; }
+  [[nodiscard]] std::string_view kind() const override { return "one"; }
+  UniqueFd kept;
+};
+
+constexpr RestartSizes kSizes{
+    .tenants_max = 4, .spaces_max = 3, .slabs = 8, .sessions_max = 4, .spec_bytes_max = 8192};
+
+RestartState make_state(KeepOne& fds) {
+  Result<RestartState> state = RestartState::create(kSizes, fds);
+  EXPECT_TRUE(state.is_ok()) << state.status().to_string();
+  return std::move(state).value();
+}
+
+std::vector<std::byte> encoding(std::size_t bytes, int value) {
+  return std::vector<std::byte>(bytes, static_cast<std::byte>(value));
+}
+
+TEST(RestartState, ComesBackAsItWasWritten) {
+  KeepOne fds;
+  {
+    RestartState state = make_state(fds);
+    state.add_tenant("alpha", 7);
+    state.add_tenant(std::string(200, 'x'), 0);
+    EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(100, 1)), Code::kOk);
+    EXPECT_EQ(state.add_space(NamespaceId{1}, encoding(50, 2)), Code::kOk);
+    state.slabs()[7].slot_bytes = 4096;
+    state.sessions()[3].id = 77;
+  }
+  Result<RestartState> adopted = RestartState::adopt(std::move(fds.kept), kSizes);
+  ASSERT_TRUE(adopted.is_ok()) << adopted.status().to_string();
+  RestartState& state = adopted.value();
+  ASSERT_EQ(state.header().tenant_count, 2U);
+  EXPECT_EQ(read_name(state.tenants()[0].name), "alpha");
+  EXPECT_EQ(state.tenants()[0].bytes_max, 7U);
+  EXPECT_EQ(read_name(state.tenants()[1].name), std::string(kNameBytes - 1, 'x')) << "cut, NUL-terminated";
+  ASSERT_EQ(state.header().space_count, 2U);
+  const RestartSpace& second = state.spaces()[1];
+  EXPECT_EQ(second.tenant, 1U);
+  EXPECT_EQ(second.encoding_bytes, 50U);
+  EXPECT_EQ(state.specs()[second.encoding_offset], std::byte{2});
+  EXPECT_EQ(state.slabs()[7].slot_bytes, 4096U);
+  EXPECT_EQ(state.sessions()[3].id, 77U);
+}
+
+TEST(RestartState, AFullSpecAreaOrTableRefusesAndChangesNothing) {
+  KeepOne fds;
+  RestartState state = make_state(fds);
+  EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(8000, 1)), Code::kOk);
+  EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(193, 2)), Code::kNoSpace);
+  EXPECT_EQ(state.header().space_count, 1U);
+  EXPECT_EQ(state.header().spec_bytes, 8000U);
+  EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(10, 2)), Code::kOk);
+  EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(10, 3)), Code::kOk);
+  EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(10, 4)), Code::kNoSpace) << "three spaces at most";
+}
+
+TEST(RestartState, AnotherLayoutOrSizeIsRefusedWithBothNumbers) {
+  KeepOne fds;
+  {
+    RestartState state = make_state(fds);
+    state.header().layout = 99;
+  }
+  UniqueFd again(::dup(fds.kept.get()));
+  Result<RestartState> adopted = RestartState::adopt(std::move(fds.kept), kSizes);
+  ASSERT_EQ(adopted.code(), Code::kVersion);
+  EXPECT_NE(adopted.status().message().find("99"), std::string::npos);
+  EXPECT_NE(adopted.status().message().find(std::to_string(kRestartLayout)), std::string::npos);
+  RestartSizes larger = kSizes;
+  larger.sessions_max = 4096;
+  EXPECT_EQ(RestartState::adopt(std::move(again), larger).code(), Code::kInvalid);
+}
+
+TEST(RestartState, NoDescriptorAtAllIsAnErrorNotACrash) {
+  EXPECT_FALSE(RestartState::adopt(UniqueFd(), kSizes).is_ok());
+}
+
+}  // namespace
+}  // namespace kvtier

@@ -115,9 +115,11 @@ void Client::close() {
 
 void bind_client(py::module_& module) {
   py::class_<Client, std::shared_ptr<Client>>(module, "Client")
-      .def(py::init([](std::optional<std::string> socket, std::string namespace_name, std::string name,
+      .def(py::init([](const py::object& socket, std::string namespace_name, std::string name,
                        std::uint64_t deadline_ns, std::uint32_t flags) {
-        return open({std::move(socket), std::move(namespace_name), std::move(name)}, deadline_ns, flags);
+        Opening opening{std::nullopt, std::move(namespace_name), std::move(name)};
+        if (!socket.is_none()) opening.socket = socket.cast<std::string>();
+        return open(opening, deadline_ns, flags);
       }))
       .def("close", &Client::close)
       .def("is_connected", &is_connected)

@@ -1,0 +1,56 @@
+#include "tests/kill/timed_call.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace kvtier::kill {
+namespace {
+
+// What a client may meet while others compute, evict, and daemons die.
+bool is_expected(int code) {
+  switch (code) {
+    case KVC_OK:
+    case KVC_NOT_FOUND:
+    case KVC_EXISTS:
+    case KVC_PENDING:
+    case KVC_NO_SPACE:
+    case KVC_UNAVAILABLE:
+    case KVC_DEADLINE:
+    case KVC_STALE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void TimedCalls::note(Verb verb, TimeNs took_ns, TimeNs deadline_ns, int code) {
+  const auto at = static_cast<std::size_t>(verb);
+  add_to(cell_.calls[at]);
+  raise_to(cell_.max_ns[at], took_ns);
+  if (verb == Verb::kControl) return;
+  if (took_ns > deadline_ns) raise_to(cell_.overrun_max_ns, took_ns - deadline_ns);
+  if (code == KVC_UNAVAILABLE) add_to(cell_.unavailable);
+  if (code == KVC_DEADLINE) add_to(cell_.deadlines);
+  if (!is_expected(code)) unexpected(verb, code, kvc_last_error());
+}
+
+void TimedCalls::unexpected(Verb verb, int code, const char* text) {
+  add_to(cell_.unexpected_codes);
+  char line[200];
+  std::snprintf(line, sizeof line, "%s answered %s: %.120s", kVerbNames[static_cast<std::size_t>(verb)],
+                kvc_code_name(code), text);
+  first_error(line);
+}
+
+void TimedCalls::wrong(const char* text) {
+  add_to(cell_.wrong_blocks);
+  first_error(text);
+}
+
+void TimedCalls::first_error(const char* text) {
+  if (cell_.first_error[0] == '\0') std::strncpy(cell_.first_error, text, sizeof cell_.first_error - 1);
+}
+
+}  // namespace kvtier::kill

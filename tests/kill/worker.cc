@@ -1,0 +1,165 @@
+#include "tests/kill/worker.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "libkvclient/base/check.h"
+#include "tests/support/pattern_block.h"
+
+namespace kvtier::kill {
+namespace {
+
+constexpr TimeNs kWaitNs = 20 * kNsPerMs;
+constexpr TimeNs kPinNs = 50 * kNsPerMs;
+
+Key pattern_of(const Place& place, std::size_t i) {
+  return test::pattern_key(place.chain * kSpaces + place.space, place.first + i);
+}
+
+}  // namespace
+
+std::vector<kvc_key> keys_at(const Place& place) {
+  std::vector<kvc_key> keys(place.count);
+  for (std::size_t i = 0; i < place.count; ++i) {
+    const Key key = pattern_of(place, i);
+    std::memcpy(&keys[i], &key, sizeof key);
+  }
+  return keys;
+}
+
+int register_space(kvc_client* client, std::size_t i, std::uint64_t deadline_ns, kvc_space** space) {
+  kvc_spec_options options{};
+  options.struct_size = sizeof options;
+  options.model = i == 0 ? "kill-small" : "kill-large";
+  options.revision = "1";
+  options.tokenizer = "none";
+  options.block_tokens = 16;
+  kvc_part part{};
+  part.struct_size = sizeof part;
+  part.name = "kv";
+  part.bytes = kBlockBytes[i];
+  part.layer_count = 1;
+  part.kv_heads = 1;
+  part.head_dim = 64;
+  part.dtype = "f16";
+  part.layout = "pattern";
+  kvc_spec* spec = nullptr;
+  int code = kvc_spec_create(&options, &spec);
+  if (code == KVC_OK) code = kvc_spec_add_part(spec, &part);
+  if (code == KVC_OK) code = kvc_space_register(client, spec, deadline_ns, space);
+  kvc_spec_destroy(spec);
+  return code;
+}
+
+Worker::Worker(const WorkerOptions& options)
+    : options_(options),
+      cells_(CellsFile::open(options.cells_path)),
+      cell_(cells_.get().workers[options.index]),
+      calls_(cell_, options.deadline_ms * kNsPerMs),
+      prng_(options.seed) {}
+
+Worker::~Worker() {
+  let_go_of_everything();
+  for (kvc_space* space : spaces_) kvc_space_close(space);
+  kvc_client_close(client_);
+}
+
+void Worker::open() {
+  kvc_client_options options{};
+  options.struct_size = sizeof options;
+  options.socket_path = options_.socket_path.c_str();
+  options.client_name = "kill-worker";
+  options.deadline_ns = options_.deadline_ms * kNsPerMs;
+  const int code = calls_.run(Verb::kOpen, 0, [&] { return kvc_client_open(&options, &client_); });
+  KV_CHECK(code == KVC_OK, "a worker opens its client, the daemon being there or not");
+  for (std::size_t i = 0; i < kSpaces; ++i) {
+    calls_.run(Verb::kRegister, 0, [&] { return register_space(client_, i, 0, &spaces_[i]); });
+    KV_CHECK(spaces_[i] != nullptr, "a worker registers its spaces, the daemon being there or not");
+  }
+}
+
+int Worker::run() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  open();
+  cell_.is_running.store(1, std::memory_order_release);
+  const Orders& orders = cells_.get().orders;
+  while (orders.stop.load(std::memory_order_relaxed) == 0) {
+    if (orders.pause.load(std::memory_order_acquire) != 0) pause();
+    round();
+  }
+  let_go_of_everything();
+  return 0;
+}
+
+void Worker::pause() {
+  let_go_of_everything();
+  cell_.is_paused.store(1, std::memory_order_release);
+  const Orders& orders = cells_.get().orders;
+  while (orders.pause.load(std::memory_order_acquire) != 0 && orders.stop.load() == 0) ::usleep(500);
+  cell_.is_paused.store(0, std::memory_order_release);
+}
+
+void Worker::round() {
+  add_to(cell_.rounds);
+  release_due(SystemClock().now_ns());
+  const std::uint64_t dice = prng_.below(100);
+  if (dice < 50) {
+    read();
+  } else if (dice < 82) {
+    write();
+  } else if (dice < 90) {
+    wait();
+  } else if (dice < 95) {
+    pin();
+  } else {
+    control();
+  }
+  // Two processors carry all workers: a pause keeps queues for them from being what is measured.
+  ::usleep(static_cast<useconds_t>(500 + prng_.below(3000)));
+}
+
+Place Worker::any_place(std::size_t count_max) {
+  Place place;
+  place.space = prng_.below(kSpaces);
+  // Two draws of which the smaller counts: low chains are asked for often, high ones seldom.
+  place.chain = std::min(prng_.below(kChains), prng_.below(kChains));
+  place.first = chance(50) ? 0 : prng_.below(kChainBlocks);
+  place.count = static_cast<std::size_t>(
+      1 + prng_.below(std::min<std::uint64_t>(count_max, kChainBlocks - place.first)));
+  return place;
+}
+
+// A fixed piece of computing without any call: how long it takes at most is the scheduler's doing.
+void Worker::control() {
+  calls_.run(Verb::kControl, 0, [&] {
+    std::vector<std::byte> block(kBlockBytes[0]);
+    test::fill_pattern(test::pattern_key(1, 1), block);
+    return test::check_pattern(test::pattern_key(1, 1), block) == block.size() ? KVC_OK : KVC_CORRUPT;
+  });
+}
+
+void Worker::pin() {
+  const Place place = any_place(4);
+  const std::vector<kvc_key> keys = keys_at(place);
+  std::size_t pinned = 0;
+  kvc_space* space = spaces_[place.space];
+  calls_.run(Verb::kPin, 0, [&] { return kvc_pin(space, keys.data(), keys.size(), kPinNs, 0, &pinned); });
+  if (chance(50)) {
+    calls_.run(Verb::kUnpin, 0, [&] { return kvc_unpin(space, keys.data(), keys.size(), 0); });
+  }
+}
+
+void Worker::wait() {
+  const Place place = any_place(4);
+  const std::vector<kvc_key> keys = keys_at(place);
+  std::size_t ready = 0;
+  calls_.run(Verb::kWait, kWaitNs, [&] {
+    return kvc_wait(spaces_[place.space], keys.data(), keys.size(), kWaitNs, nullptr, &ready);
+  });
+}
+
+}  // namespace kvtier::kill

@@ -1,0 +1,89 @@
+// Pins: kept for sure, with an expiry, within a budget.
+
+#include "tests/unit/flow/store_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+class PinTest : public StoreFixture {
+ protected:
+  void SetUp() override { make_store(64); }
+  void flood(SimClient& writer, SpaceId space, std::uint64_t chain, std::size_t blocks) {
+    for (std::size_t i = 0; i < blocks; ++i) put(writer, space, keys_of(chain + i, 1));
+  }
+};
+
+TEST_F(PinTest, F_01_a_pinned_prefix_survives_a_flood_until_it_expires) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  const std::vector<Key> prompt = keys_of(1, 8);
+  put(client, space, prompt);
+  EXPECT_EQ(call(client, Op::kPin, space, prompt, 5 * kNsPerSecond).count, 8U);
+  EXPECT_EQ(stats().blocks_pinned, 8U);
+  flood(client, space, 1000, 5 * 64);
+  EXPECT_EQ(count_ready(client, space, prompt), 8U);
+  advance(5 * kNsPerSecond + 1);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+  flood(client, space, 2000, 5 * 64);
+  EXPECT_EQ(count_ready(client, space, prompt), 0U);
+}
+
+TEST_F(PinTest, F_01_a_second_pin_replaces_the_expiry) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  const std::vector<Key> prompt = keys_of(1, 2);
+  put(client, space, prompt);
+  (void)call(client, Op::kPin, space, prompt, 5 * kNsPerSecond);
+  advance(4 * kNsPerSecond);
+  (void)call(client, Op::kPin, space, prompt, 5 * kNsPerSecond);
+  advance(4 * kNsPerSecond);
+  EXPECT_EQ(stats().blocks_pinned, 2U);
+  advance(kNsPerSecond + 1);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_unpin_and_missing_keys) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  put(client, space, keys_of(1, 2));
+  EXPECT_EQ(call(client, Op::kPin, space, keys_of(1, 4), kNsPerSecond).count, 2U);
+  EXPECT_EQ(call(client, Op::kUnpin, space, keys_of(1, 4)).count, 2U);
+  EXPECT_EQ(call(client, Op::kUnpin, space, keys_of(1, 4)).count, 0U);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_a_time_of_zero_or_beyond_a_day_is_refused) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  put(client, space, keys_of(1, 1));
+  EXPECT_EQ(call(client, Op::kPin, space, keys_of(1, 1), 0).code, Code::kInvalid);
+  EXPECT_EQ(call(client, Op::kPin, space, keys_of(1, 1), kPinTtlNsMax + 1).code, Code::kInvalid);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_the_budget_ends_before_the_pool_does) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  for (std::uint64_t chain = 0; chain < 64; ++chain) put(client, space, keys_of(chain, 1));
+  std::uint64_t pinned = 0;
+  for (std::uint64_t chain = 0; chain < 64; ++chain) {
+    pinned += call(client, Op::kPin, space, keys_of(chain, 1), kNsPerSecond).code == Code::kOk ? 1 : 0;
+  }
+  EXPECT_EQ(pinned, stats().blocks_pinned);
+  EXPECT_LE(pinned, 64U * 80 / 100);
+  EXPECT_GT(pinned, 64U * 75 / 100);
+  put(client, space, keys_of(5000, 4));  // there is still room to work in
+}
+
+TEST_F(PinTest, F_01_pins_of_an_invalidated_block_end_with_it) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  put(client, space, keys_of(1, 4));
+  (void)call(client, Op::kPin, space, keys_of(1, 4), kNsPerSecond);
+  EXPECT_EQ(call(client, Op::kInvalidate, space, {}).count, 4U);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+  advance(2 * kNsPerSecond);
+}
+
+}  // namespace
+}  // namespace kvtier::test

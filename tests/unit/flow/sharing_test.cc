@@ -1,0 +1,183 @@
+// Several writers of one namespace, and what each may do: shares, slabs with one writer, rights, quotas.
+
+#include <map>
+
+#include "daemon/flow/state.h"
+#include "tests/unit/flow/store_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+class Sharing : public StoreFixture {
+ protected:
+  // Every slot being written lies in a slab that is lent to its writer, and a slab has one writer.
+  void check_single_writer() {
+    StoreState& state = store_->state();
+    for (const auto& session : state.sessions) {
+      if (session == nullptr) continue;
+      for (BlockId id = session->writing; id != BlockId::kNone; id = state.blocks[id].next) {
+        EXPECT_EQ(state.slab_of(state.blocks[id].slot).writer, session->index);
+      }
+    }
+  }
+};
+
+// L-07: six clients, a pool that is nearly full, all-or-nothing requests.
+TEST_F(Sharing, L_07_all_or_nothing_never_overcommits_and_starves_nobody) {
+  constexpr std::uint64_t kSlots = 96;
+  make_store(kSlots);
+  struct Actor {
+    SimClient* client;
+    SpaceId space;
+    std::vector<Hold> held;
+    std::vector<std::pair<std::uint32_t, std::size_t>> asked;
+    std::uint64_t successes = 0;
+    std::uint64_t answers = 0;
+  };
+  std::vector<Actor> actors;
+  for (int i = 0; i < 6; ++i) {
+    SimClient& client = add_client();
+    actors.push_back({&client, usual_space(client), {}, {}});
+  }
+  Prng prng(3);
+  std::uint64_t chain = 0;
+  for (int step = 0; step < 6000; ++step) {
+    Actor& actor = actors[prng.below(actors.size())];
+    if (actor.asked.empty() && actor.held.size() < 24) {
+      const std::size_t count = 1 + prng.below(16);
+      actor.asked.emplace_back(actor.client->reserve(actor.space, keys_of(++chain, count), {}, true), count);
+    } else if (!actor.held.empty()) {
+      prng.below(2) == 0 ? actor.client->commit(actor.held) : actor.client->abort(actor.held);
+      actor.held.clear();
+    }
+    clock_.advance(kNsPerMs);
+    settle();
+    std::uint64_t held = 0;
+    for (Actor& each : actors) {
+      if (!each.asked.empty() && each.client->is_answered(each.asked[0].first)) {
+        const std::vector<Reservation> got = each.client->reserved(each.asked[0].first);
+        const std::vector<Hold> granted = holds_of(got);
+        EXPECT_TRUE(granted.empty() || granted.size() == each.asked[0].second) << "a part was granted";
+        ++each.answers;
+        each.successes += granted.empty() ? 0 : 1;
+        each.held.insert(each.held.end(), granted.begin(), granted.end());
+        each.asked.clear();
+      }
+      held += each.held.size();
+    }
+    ASSERT_LE(held, kSlots);
+    ASSERT_EQ(held, stats().blocks_writing);
+    check_single_writer();
+  }
+  for (const Actor& each : actors) {
+    EXPECT_GT(each.answers, 0U);
+    EXPECT_GE(each.successes * 3, each.answers) << "a third of a client's requests succeed";
+  }
+  for (Actor& each : actors) each.client->abort(each.held);
+}
+
+TEST_F(Sharing, a_slab_changes_its_writer_only_after_the_answer) {
+  make_store(16);
+  SimClient& first = add_client();
+  const SpaceId space = usual_space(first);
+  for (std::uint64_t chain = 0; chain < 16; ++chain) put(first, space, keys_of(chain, 1));
+  SimClient& second = add_client();
+  (void)usual_space(second);
+  answers_revocations_ = false;
+  const std::uint32_t request = second.reserve(space, keys_of(100, 1), {});
+  settle();
+  EXPECT_FALSE(second.is_answered(request));
+  EXPECT_EQ(first.revocations(), 1U);
+  check_single_writer();
+  answers_revocations_ = true;
+  settle();
+  ASSERT_TRUE(second.is_answered(request));
+  EXPECT_EQ(holds_of(second.reserved(request)).size(), 1U);
+  check_single_writer();
+}
+
+TEST_F(Sharing, a_writer_that_does_not_answer_costs_a_bounded_time) {
+  make_store(16);
+  SimClient& first = add_client();
+  const SpaceId space = usual_space(first);
+  for (std::uint64_t chain = 0; chain < 16; ++chain) put(first, space, keys_of(chain, 1));
+  SimClient& second = add_client();
+  (void)usual_space(second);
+  answers_revocations_ = false;
+  const std::uint32_t request = second.reserve(space, keys_of(100, 1), {});
+  settle();
+  EXPECT_LE(store_->next_deadline(), clock_.now_ns() + 20 * kNsPerMs);
+  advance(20 * kNsPerMs);
+  ASSERT_TRUE(second.is_answered(request));
+  EXPECT_EQ(second.completion(request).code, Code::kNoSpace);
+  EXPECT_EQ(stats().reserves_deferred, 0U);
+  end_process(first);
+  EXPECT_EQ(holds_of(reserve(second, space, keys_of(101, 4))).size(), 4U);
+}
+
+TEST_F(Sharing, F_05_a_namespace_stays_within_its_quota) {
+  make_store(64);
+  SessionRequest request;
+  request.namespace_name = "small";
+  request.namespace_bytes_max = 16 * kBlock;
+  Result<SessionGrant> grant = store_->session_open(request);
+  ASSERT_TRUE(grant.is_ok());
+  SimClient& client = add_client("small");
+  const SpaceId space = usual_space(client);
+  EXPECT_EQ(holds_of(reserve(client, space, keys_of(1, 17), true)).size(), 0U);
+  EXPECT_EQ(last_completion_.code, Code::kNoSpace);
+  const std::vector<Reservation> all = reserve(client, space, keys_of(1, 20));
+  EXPECT_EQ(holds_of(all).size(), 16U);
+  EXPECT_EQ(all[19].result.cause, Cause::kQuota);
+  EXPECT_EQ(stats().slabs_assigned, 4U);
+  client.abort(holds_of(all));
+  for (std::uint64_t chain = 10; chain < 60; ++chain) put(client, space, keys_of(chain, 1));
+  EXPECT_EQ(stats().slabs_assigned, 4U);
+}
+
+TEST_F(Sharing, a_read_only_session_reads_and_may_not_reserve_or_invalidate) {
+  make_store(64);
+  SimClient& writer = add_client();
+  const SpaceId space = usual_space(writer);
+  put(writer, space, keys_of(1, 1));
+  SessionRequest request;
+  request.namespace_name = "main";
+  request.is_read_only = true;
+  Result<SessionGrant> grant = store_->session_open(request);
+  ASSERT_TRUE(grant.is_ok());
+  const auto answer_to = [&](Op op, std::uint32_t count) {
+    Submission submission{};
+    submission.op = op;
+    submission.space = space;
+    submission.count = count;
+    submission.arena_offset = op == Op::kInvalidate ? kNoArena : 0;
+    store_->submit(grant.value().session, submission);
+    Code code = Code::kOk;
+    for (const OutEvent& event : store_->outbox()) {
+      EXPECT_EQ(event.kind, OutEvent::Kind::kCompletion);
+      code = event.completion.code;
+    }
+    store_->outbox().clear();
+    return code;
+  };
+  EXPECT_EQ(answer_to(Op::kReserve, 1), Code::kDenied);
+  EXPECT_EQ(answer_to(Op::kInvalidate, 0), Code::kDenied);
+  settle();
+  EXPECT_EQ(writer.match(space, pattern_key(1, 0)), 1);
+  const Result<SlabGrant> slab =
+      store_->slab_grant(grant.value().session, store_->slabs_of(writer.session())[0]);
+  ASSERT_TRUE(slab.is_ok());
+  EXPECT_EQ(slab.value().message.flags & kSlabWritable, 0U);
+}
+
+TEST_F(Sharing, another_namespaces_slab_is_not_granted) {
+  make_store(64);
+  SimClient& writer = add_client("one");
+  put(writer, usual_space(writer), keys_of(1, 1));
+  SimClient& other = add_client("two");
+  const SlabIndex slab = store_->slabs_of(writer.session())[0];
+  EXPECT_EQ(store_->slab_grant(other.session(), slab).code(), Code::kDenied);
+}
+
+}  // namespace
+}  // namespace kvtier::test

@@ -49,7 +49,7 @@ class AcquireRun {
     if (has_ended_) return false;
     Candidate& candidate = chunk_[i % kDirectoryChunk];
     candidate.pin = nullptr;
-    if (is_found && at.host.is_present()) resolve(at.host, candidate);
+    if (is_found && at.host.is_present() && !at.is_pending()) resolve(at.host, candidate);
     if (candidate.pin == nullptr) return options_.is_unordered;
     __builtin_prefetch(candidate.pin, 1);
     __builtin_prefetch(candidate.word);

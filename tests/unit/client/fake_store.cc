@@ -15,11 +15,8 @@ Key key_of(const FakeStore::BlockKey& key) {
 
 Residency residency_of(const FakeBlock& block) {
   Residency at;
-  if (block.is_ready) {
-    at.host = {block.slot, block.generation};
-  } else {
-    at.host_flags = kFlagPending;
-  }
+  at.host = {block.slot, block.generation};  // also while it is written, as the real daemon does
+  if (!block.is_ready) at.host_flags = kFlagPending;
   return at;
 }
 

@@ -1,0 +1,47 @@
+#include "tools/kvctl/command_line.h"
+
+#include <cstdlib>
+
+#include "daemon/config/settings_table.h"
+
+namespace kvtier::ctl {
+namespace {
+
+// The daemon's own default, from its table, so that the two never differ.
+std::string default_socket() {
+  const char* path = std::getenv("KVTIER_ADMIN_SOCKET");
+  if (path != nullptr && *path != '\0') return path;
+  const Setting<Config>* setting = find_setting("admin_socket");
+  return setting == nullptr ? "/run/kvtier/admin.sock" : std::string(setting->info.default_text);
+}
+
+}  // namespace
+
+void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
+  CLI::App app("kvctl: looks into a kvtier daemon and tends it");
+  line.globals.socket = default_socket();
+  app.add_option("--socket", line.globals.socket, "administration socket; else $KVTIER_ADMIN_SOCKET")
+      ->capture_default_str();
+  app.add_flag("--json", line.globals.is_json, "JSON for programs instead of text");
+  app.add_option("--timeout", line.globals.timeout_s, "seconds to wait for each line of an answer")
+      ->check(CLI::Range(1U, 3600U))
+      ->capture_default_str();
+  app.set_version_flag("--version", "kvctl " KVTIER_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();  // global options may stand behind the subcommand
+  app.footer(
+      "Exit status: 0 ok; 1 degraded (status), hanging (stat), mistakes (config check); 2 no daemon, or no\n"
+      "answer from it; 3 refused, such as no such key; 4 permission denied; 64 usage.");
+  for (const auto& add :
+       {add_status, add_stat, add_health, add_namespaces, add_spaces, add_clients, add_ls, add_tree,
+        add_inspect, add_evict, add_flush, add_kick, add_config_check, add_version})
+    add(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    line.run = nullptr;
+    line.exit_status = app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+}
+
+}  // namespace kvtier::ctl

@@ -1,0 +1,64 @@
+// kvctl evict
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "tools/kvctl/evict_report.h"
+#include "tools/kvctl/row_printer.h"
+#include "tools/kvctl/text.h"
+
+namespace kvtier::ctl {
+namespace {
+
+struct EvictOptions {
+  std::string key;
+  std::string namespace_name;
+  std::uint32_t space = 0;
+};
+
+Json evict_request(const EvictOptions& options) {
+  if (options.key.empty() == options.namespace_name.empty())
+    throw Failure(kExitUsage, "usage", "evict needs a KEY, or --namespace (and --space)");
+  Json request = filtered("evict", options.namespace_name, options.space);
+  if (!options.key.empty()) request["key"] = options.key;
+  return request;
+}
+
+}  // namespace
+
+int run_eviction(const Globals& globals, const Json& request) {
+  AdminClient client(globals);
+  const bool is_shown = ::isatty(STDERR_FILENO) != 0;
+  bool is_begun = false;
+  const Json report = client.request(request, [&](const Json& line) {
+    const auto progress = line.find("progress");
+    if (!is_shown || progress == line.end()) return;
+    is_begun = true;
+    std::fprintf(stderr, "\r%s blocks evicted", count(*progress, "evicted").c_str());
+  });
+  if (is_begun) std::fputs("\n", stderr);
+  if (globals.is_json) {
+    print_answer(report);
+  } else {
+    std::printf("%s blocks evicted; kept: %s leased, %s pinned, %s being written\n",
+                count(report, "evicted").c_str(), count(report, "kept_leased").c_str(),
+                count(report, "kept_pinned").c_str(), count(report, "kept_writing").c_str());
+  }
+  return kExitOk;
+}
+
+void add_evict(CLI::App& app, CommandLine& line) {
+  auto options = std::make_shared<EvictOptions>();
+  CLI::App* command =
+      app.add_subcommand("evict", "drops blocks and what hangs below them; leased and pinned ones stay");
+  command->add_option("KEY", options->key, "hex digits of a key, or its first 4 or more");
+  command->add_option("-n,--namespace", options->namespace_name, "all of this namespace");
+  command->add_option("--space", options->space, "of the namespace, only this space");
+  command->callback([&line, options] {
+    line.run = [&line, options] { return run_eviction(line.globals, evict_request(*options)); };
+  });
+}
+
+}  // namespace kvtier::ctl

@@ -1,0 +1,37 @@
+// kvctl flush
+
+#include <memory>
+
+#include "tools/kvctl/evict_report.h"
+
+namespace kvtier::ctl {
+namespace {
+
+struct FlushOptions {
+  std::string namespace_name;
+  std::uint32_t space = 0;
+  bool is_all = false;
+};
+
+Json flush_request(const FlushOptions& options) {
+  if (options.is_all != options.namespace_name.empty())
+    throw Failure(kExitUsage, "usage", "flush needs --namespace (and --space), or --all");
+  Json request = filtered("flush", options.namespace_name, options.space);
+  if (options.is_all) request["all"] = true;
+  return request;
+}
+
+}  // namespace
+
+void add_flush(CLI::App& app, CommandLine& line) {
+  auto options = std::make_shared<FlushOptions>();
+  CLI::App* command = app.add_subcommand("flush", "empties a namespace, a space or everything, step by step");
+  command->add_option("-n,--namespace", options->namespace_name, "this namespace");
+  command->add_option("--space", options->space, "of the namespace, only this space");
+  command->add_flag("--all", options->is_all, "every namespace");
+  command->callback([&line, options] {
+    line.run = [&line, options] { return run_eviction(line.globals, flush_request(*options)); };
+  });
+}
+
+}  // namespace kvtier::ctl

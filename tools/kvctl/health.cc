@@ -1,0 +1,29 @@
+// kvctl health
+
+#include <cstdio>
+
+#include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/row_printer.h"
+
+namespace kvtier::ctl {
+namespace {
+
+int run(const Globals& globals) {
+  AdminClient client(globals);
+  const Json answer = client.request({{"verb", "health"}});
+  if (globals.is_json) {
+    print_answer(answer);
+  } else {
+    std::puts("the daemon answers");
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_health(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("health", "an echo through the daemon's working thread, within 1 s");
+  command->callback([&line] { line.run = [&line] { return run(line.globals); }; });
+}
+
+}  // namespace kvtier::ctl

@@ -1,0 +1,77 @@
+// kvctl inspect KEY
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/row_printer.h"
+#include "tools/kvctl/text.h"
+
+namespace kvtier::ctl {
+namespace {
+
+std::string checksum_text(const Json& row) {
+  if (!row.contains("checksum") || !row["checksum"].is_number_unsigned()) return "unsummed";
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016lx", static_cast<unsigned long>(number(row, "checksum")));
+  return digits;
+}
+
+std::string pin_text(const Json& row) {
+  return number(row, "pinned_ms") == 0 ? "none" : duration_ms(row, "pinned_ms") + " left";
+}
+
+void print(const Json& row) {
+  const std::string parent = text(row, "parent");
+  const std::vector<std::pair<const char*, std::string>> lines = {
+      {"key", text(row, "key")},
+      {"parent", parent.empty() ? "none resident" : parent},
+      {"namespace", text(row, "namespace") + ", space " + count(row, "space")},
+      {"state", text(row, "state")},
+      {"bytes", size(row, "bytes")},
+      {"place", "slab " + count(row, "slab") + ", slot " + count(row, "slot") + ", generation " +
+                    count(row, "generation")},
+      {"tree", "depth " + count(row, "depth") + ", " + count(row, "children") + " children"},
+      {"use", count(row, "hits") + " hits, idle " + duration_ms(row, "age_ms")},
+      {"leases", count(row, "leases")},
+      {"pin", pin_text(row)},
+      {"checksum", checksum_text(row)}};
+  for (const auto& [name, value] : lines) std::printf("%-10s %s\n", name, value.c_str());
+  if (const std::uint64_t pid = number(row, "writer_pid"); pid != 0)
+    std::printf("%-10s pid %lu\n", "writer", static_cast<unsigned long>(pid));
+}
+
+int run(const Globals& globals, const std::string& key) {
+  AdminClient client(globals);
+  std::vector<Json> blocks;
+  client.rows({{"verb", "inspect"}, {"key", key}}, [&](const Json& row) {
+    blocks.push_back(row);
+    return true;
+  });
+  if (blocks.empty())
+    throw Failure(kExitFailed, "not_found",
+                  "no block has a key that begins with " + printable(key) + "; see kvctl ls");
+  RowPrinter json;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (globals.is_json) {
+      json.add(blocks[i]);
+    } else {
+      if (i > 0) std::puts("");
+      print(blocks[i]);
+    }
+  }
+  if (globals.is_json) json.finish();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, CommandLine& line) {
+  auto key = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("inspect", "everything about the blocks of a key");
+  command->add_option("KEY", *key, "hex digits of the key, or its first 4 or more")->required();
+  command->callback([&line, key] { line.run = [&line, key] { return run(line.globals, *key); }; });
+}
+
+}  // namespace kvtier::ctl

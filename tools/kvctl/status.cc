@@ -1,0 +1,99 @@
+// kvctl status
+
+#include <cstdio>
+#include <memory>
+
+#include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/row_printer.h"
+#include "tools/kvctl/table.h"
+#include "tools/kvctl/text.h"
+
+namespace kvtier::ctl {
+namespace {
+
+void print_line(const char* name, const std::string& value) {
+  std::printf("%-12s %s\n", name, value.c_str());
+}
+
+std::string start_text(const Json& status) {
+  const Json& start = status.at("start");
+  const std::string reason = text(start, "reason");
+  return text(start, "kind") + (reason.empty() ? "" : ": " + reason);
+}
+
+void print_tier(const Json& tier) {
+  print_line(("tier " + text(tier, "name")).c_str(),
+             size(tier, "bytes") + ", " + count(tier, "blocks_ready") + " blocks, " +
+                 count(tier, "blocks_writing") + " being written, " + count(tier, "slots_free") +
+                 " slots free, " + count(tier, "slots_quarantined") + " quarantined, " +
+                 count(tier, "slabs_assigned") + " of " + count(tier, "slabs") + " slabs assigned");
+}
+
+void print_config(const Json& config, bool is_all) {
+  Table table({{"SETTING"}, {"VALUE"}, {"SOURCE"}, {"RELOAD"}});
+  for (const Json& row : config) {
+    const std::string source = text(row, "source");
+    if (!is_all && source == "default") continue;
+    const std::string unit = text(row, "unit");
+    table.add({text(row, "path"), text(row, "value") + (unit.empty() ? "" : " " + unit), source,
+               text(row, "reload")});
+  }
+  if (!table.is_empty()) std::printf("\n%s", table.text().c_str());
+}
+
+void print(const Json& status, bool is_all) {
+  print_line("health", text(status, "health"));
+  for (const Json& complaint : status.at("complaints"))
+    print_line("", "- " + printable(complaint.get<std::string>()));
+  print_line("instance", text(status, "instance") + ", kvtierd " + text(status, "version"));
+  print_line("process", "pid " + count(status, "pid") + ", uid " + count(status, "uid") + ", up " +
+                            duration_ms(status, "uptime_ms"));
+  print_line("start", start_text(status));
+  print_line("fd store", text(status, "fd_store"));
+  print_line("clients",
+             count(status, "clients") + ", " + count(status, "zombies") + " disconnected and still running");
+  for (const Json& tier : status.at("tiers")) print_tier(tier);
+  if (const std::uint64_t blocks = number(status, "blocks_unverified"); blocks > 0)
+    print_line("unverified", std::to_string(blocks) + " adopted blocks wait for their checksum");
+  print_line("overhead", size(status, "metadata_bytes") + " of index and tables, " +
+                             size(status, "channel_bytes") + " of channels");
+  print_line("counters", text(status, "counters_path"));
+  print_config(status.at("config"), is_all);
+}
+
+[[noreturn]] void fail_down(const Globals& globals, const Failure& failure) {
+  if (globals.is_json) {
+    print_json({{"health", "down"}, {"error", {{"code", failure.code}, {"message", failure.what()}}}});
+    std::fprintf(stderr, "kvctl: %s\n", failure.what());
+    std::exit(kExitDown);
+  }
+  throw failure;
+}
+
+int run(const Globals& globals, bool is_all) {
+  try {
+    AdminClient client(globals);
+    const Json status = client.request({{"verb", "status"}});
+    if (globals.is_json) {
+      print_answer(status);
+    } else {
+      print(status, is_all);
+    }
+    return text(status, "health") == "ok" ? kExitOk : kExitDegraded;
+  } catch (const Failure& failure) {
+    if (failure.exit_status == kExitDown) fail_down(globals, failure);
+    throw;
+  }
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, CommandLine& line) {
+  auto is_all = std::make_shared<bool>(false);
+  CLI::App* command =
+      app.add_subcommand("status", "health, tiers, clients, settings; 0 ok, 1 degraded, 2 down");
+  command->add_flag("-a,--all", *is_all, "settings that have their default value too");
+  command->callback([&line, is_all] { line.run = [&line, is_all] { return run(line.globals, *is_all); }; });
+}
+
+}  // namespace kvtier::ctl

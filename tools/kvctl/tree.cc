@@ -1,0 +1,118 @@
+// kvctl tree
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/row_printer.h"
+#include "tools/kvctl/text.h"
+#include "tools/kvctl/tree_drawing.h"
+
+namespace kvtier::ctl {
+namespace {
+
+struct TreeOptions {
+  std::string namespace_name;
+  std::uint32_t space = 0;
+  std::uint64_t limit = 1000;  ///< nodes; 0: all
+};
+
+std::string plural(std::uint64_t n, const std::string& word) {
+  const bool is_sibilant = word.ends_with("ch");
+  return std::to_string(n) + " " + word + (n == 1 ? "" : is_sibilant ? "es" : "s");
+}
+
+std::string describe(const Json& node) {
+  const std::string first = text(node, "first").substr(0, 8);
+  const std::string last = text(node, "last").substr(0, 8);
+  std::string out = first == last ? first : first + ".." + last;
+  out += "  " + plural(number(node, "blocks"), "block") + ", depth " + count(node, "depth") + ", " +
+         plural(number(node, "hits"), "hit") + ", idle " + duration_ms(node, "age_ms");
+  if (const std::uint64_t branches = number(node, "branches"); branches > 0)
+    out += ", " + plural(branches, "branch");
+  return out;
+}
+
+std::string heading(const Json& space) {
+  std::string model = text(space, "model");
+  if (const std::string adapter = text(space, "adapter"); !adapter.empty()) model += " + " + adapter;
+  return "namespace " + text(space, "namespace") + ", space " + count(space, "space") + ": " + model + ", " +
+         count(space, "block_tokens") + " tokens and " + size(space, "block_bytes") + " a block";
+}
+
+// Each space has trees of its own.
+std::vector<Json> spaces_of(AdminClient& client, const TreeOptions& options) {
+  std::vector<Json> spaces;
+  client.rows({{"verb", "spaces"}}, [&](const Json& row) {
+    const bool is_meant =
+        (options.namespace_name.empty() || row.value("namespace", "") == options.namespace_name) &&
+        (options.space == 0 || number(row, "space") == options.space);
+    if (is_meant) spaces.push_back(row);
+    return true;
+  });
+  return spaces;
+}
+
+class TreePrinter {
+ public:
+  TreePrinter(const Globals& globals, const TreeOptions& options) : globals_(globals), options_(options) {}
+
+  void add_space(AdminClient& client, const Json& space) {
+    if (!globals_.is_json) std::puts(heading(space).c_str());
+    const std::string name = space.value("namespace", "");
+    TreeDrawing drawing;
+    client.rows(filtered("tree", name, static_cast<std::uint32_t>(number(space, "space"))),
+                [&](const Json& node) {
+                  if (options_.limit != 0 && shown_ == options_.limit) return !(is_cut_ = true);
+                  ++shown_;
+                  add_node(space, node, drawing);
+                  return true;
+                });
+  }
+  void finish() {
+    if (globals_.is_json) json_.finish();
+    if (!globals_.is_json && shown_ == 0) std::puts("no blocks");
+    if (is_cut_) std::fprintf(stderr, "kvctl: the tree goes on; --limit 0 shows all of it\n");
+  }
+
+ private:
+  void add_node(const Json& space, Json node, TreeDrawing& drawing) {
+    if (globals_.is_json) {
+      node["namespace"] = space["namespace"];
+      node["space"] = space["space"];
+      return json_.add(node);
+    }
+    const std::string strokes = drawing.strokes(static_cast<std::uint32_t>(number(node, "level")),
+                                                static_cast<std::uint32_t>(number(node, "branches")));
+    std::puts((strokes + describe(node)).c_str());
+  }
+
+  const Globals& globals_;
+  const TreeOptions& options_;
+  RowPrinter json_;
+  std::uint64_t shown_ = 0;
+  bool is_cut_ = false;
+};
+
+int run(const Globals& globals, const TreeOptions& options) {
+  AdminClient client(globals);
+  TreePrinter printer(globals, options);
+  for (const Json& space : spaces_of(client, options)) printer.add_space(client, space);
+  printer.finish();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_tree(CLI::App& app, CommandLine& line) {
+  auto options = std::make_shared<TreeOptions>();
+  CLI::App* command = app.add_subcommand("tree", "prefixes and what branches from them; chains are one line");
+  command->add_option("-n,--namespace", options->namespace_name, "only of this namespace");
+  command->add_option("--space", options->space, "only of this space, see kvctl spaces");
+  command->add_option("--limit", options->limit, "at most so many lines; 0: all")->capture_default_str();
+  command->callback(
+      [&line, options] { line.run = [&line, options] { return run(line.globals, *options); }; });
+}
+
+}  // namespace kvtier::ctl

@@ -31,6 +31,7 @@ class Share {
     link_.go.post();  // the reader connects only now: the daemon was there before both
     link_.done.wait();
     publisher_.warm(common_.is_quick ? 0 : pool_blocks_);
+    link_.board->retries.store(0);
     for (unsigned i = 0; i < common_.repeats; ++i) turns_.push_back(take_turn());
     const double single_us = measure_single();
     link_.board->task.store(ShareTask::kEnd);
@@ -84,6 +85,7 @@ class Share {
     report.add("in_place_us_per_block", median_of(&Turn::lease_only_ns) / blocks / 1000);
     report.add("publish_gb_per_s", bytes / median_of(&Turn::publish_ns));
     report.add("read_gb_per_s", bytes / median_of(&Turn::read_ns));
+    report.add("retries", link_.board->retries.load());
     report.add("reference",
                std::string_view("memcpy between private buffers of small pages, same process, same turn"));
     report.add("reference_publisher_gb_per_s", bytes / median_of(&Turn::reference_ns));

@@ -29,6 +29,7 @@ struct ShareBoard {
   std::atomic<TimeNs> in_place_reference_ns{0};
   std::atomic<TimeNs> lease_only_ns{0};  ///< acquire and release of one block after the other
   std::atomic<std::uint64_t> wrong{0};
+  std::atomic<std::uint64_t> retries{0};  ///< look-ups of a published block that missed
 };
 
 struct ShareLink {

@@ -45,7 +45,8 @@ TimeNs SharePublisher::publish(std::size_t count) {
   need_ok(kvc_reserve(client_.space(), as_c(keys_.data()), count, nullptr, slots_.data()), "kvc_reserve");
   hand_over(ShareTask::kAcquire, count);
   for (std::size_t i = 0; i < count; ++i) {
-    need(slots_[i].code == KVC_OK, std::string("a block was refused: ") + kvc_code_name(slots_[i].code));
+    need(slots_[i].code == KVC_OK, std::string("a block was refused: ") + kvc_code_name(slots_[i].code) +
+                                       ", " + kvc_cause_name(slots_[i].cause));
     std::memcpy(slots_[i].data, source_.piece(i, options_.block_bytes).data(), options_.block_bytes);
     need_ok(kvc_commit(client_.space(), &slots_[i], 1, 0, 0), "kvc_commit");
   }

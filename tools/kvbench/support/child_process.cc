@@ -15,6 +15,7 @@ namespace kvtier::bench {
 namespace {
 
 constexpr int kPatienceMs = 60'000;
+constexpr int kStepMs = 100;
 
 [[noreturn]] void run_body(const std::function<void()>& body, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -38,6 +39,16 @@ int wait_for(pid_t pid) {
   return status;
 }
 
+// A child that failed will not post what is waited for. Nothing is reaped; a child process has no children.
+void need_children_well() {
+  siginfo_t info{};
+  if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+  const bool has_ended_well = info.si_code == CLD_EXITED && info.si_status == 0;
+  need(has_ended_well, "process " + std::to_string(info.si_pid) + " of this benchmark failed (" +
+                           (info.si_code == CLD_EXITED ? "status " : "signal ") +
+                           std::to_string(info.si_status) + ")");
+}
+
 }  // namespace
 
 Event::Event() : fd_(::eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC)) {
@@ -50,11 +61,10 @@ void Event::post(std::uint64_t count) const {
 
 void Event::wait() const {
   pollfd entry{fd_.get(), POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&entry, 1, kPatienceMs);
-  } while (ready < 0 && errno == EINTR);
-  need(ready == 1, "another process of this benchmark did not answer within a minute");
+  for (int waited = 0; ::poll(&entry, 1, kStepMs) != 1; waited += kStepMs) {
+    need_children_well();
+    need(waited < kPatienceMs, "another process of this benchmark did not answer within a minute");
+  }
   std::uint64_t taken = 0;
   need(::read(fd_.get(), &taken, sizeof taken) == sizeof taken, "an event could not be taken");
 }

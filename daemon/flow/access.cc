@@ -20,7 +20,8 @@ std::uint32_t access_touch_run(StoreState& state, BlockId last, std::uint32_t co
   std::uint32_t touched = 0;
   for (BlockId id = last; id != BlockId::kNone && touched < count; ++touched) {
     BlockRecord& record = state.blocks[id];
-    if (record.state == BlockState::kReady) {
+    // An adopted block is on no evictor's list before its checksum was compared.
+    if (record.state == BlockState::kReady && (record.flags & kBlockUnverified) == 0) {
       Tenant& tenant = state.tenants[record.tenant];
       tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class].evictor->access(
           id);

@@ -60,6 +60,7 @@ Code publish(StoreState& state, Session& session, BlockId id) {
   (void)tenant.directory.writer.update(record.space, record.key, directory_residency(record));
   const bool parent_is_ready = record.parent != BlockId::kNone &&
                                state.blocks[record.parent].state == BlockState::kReady &&
+                               (state.blocks[record.parent].flags & kBlockUnverified) == 0 &&
                                state.blocks[record.parent].space == record.space;
   tenant.classes[space.slot_class].evictor->insert(id, parent_is_ready ? record.parent : BlockId::kNone);
   --state.stats.blocks_writing;

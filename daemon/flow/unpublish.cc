@@ -19,10 +19,19 @@ bool has_lease(StoreState& state, const BlockRecord& record) {
   return false;
 }
 
+// An adopted block whose checksum was not compared yet: it is in no index and on no list.
+void forget_unverified(StoreState& state, BlockId id) {
+  state.blocks[id].flags &= static_cast<std::uint16_t>(~kBlockUnverified);
+  state.tree->detach(id);
+  --state.unverified;
+  ++state.stats.adoption_dropped;
+}
+
 }  // namespace
 
 void block_unpublish(StoreState& state, BlockId id) {
   BlockRecord& record = state.blocks[id];
+  if ((record.flags & kBlockUnverified) != 0) return forget_unverified(state, id);
   Tenant& tenant = state.tenants[record.tenant];
   (void)tenant.directory.writer.remove(record.space,
                                        record.key);  // not there: a directory without room for it

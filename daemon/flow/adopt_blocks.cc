@@ -33,6 +33,7 @@ void drain_later(StoreState& state, BlockId id, BlockRecord& record) {
   Slab& slab = state.slab_of(record.slot);
   (void)Pins::try_evict(slab.table().cell(record.slot.slot()), [] { return false; });
   claim(state, id, record, BlockState::kDraining);
+  record.flags = 0;  // no agent of the dead daemon reads it any more
   state.draining.push_back(id);
   state.draining_at_ns = 0;
   ++state.stats.blocks_draining;
@@ -61,6 +62,9 @@ bool adopt_ready(StoreState& state, BlockId id, BlockRecord& record) {
 bool adopt_writing(StoreState& state, BlockId id, BlockRecord& record) {
   Session* writer = state.session(SessionIndex{record.writer});
   Slab& slab = state.slab_of(record.slot);
+  // The daemon died in the middle of the commit: clients may have leased it already.
+  if (slab.table().at(record.slot.slot()).state == SlotState::kReady)
+    return drain_later(state, id, record), true;
   if (writer == nullptr || slab.writer != writer->index) return false;
   if (slab.table().at(record.slot.slot()).state != SlotState::kQuarantined &&
       !slab.table().quarantine(record.slot.slot())) {

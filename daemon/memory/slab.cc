@@ -88,10 +88,9 @@ void Slab::finish_adoption() {
   for (std::uint32_t slot = slot_count_; slot-- > 0;) {
     if (blocks_[slot] != BlockId::kNone) continue;
     const SlotState state = table_.at(slot).state;
-    if (state == SlotState::kReady) {
-      ++lost_count_;  // ready without a record: somebody may lease it, nobody knows what it is
-      continue;
-    }
+    // Ready without a record: somebody may lease it, nobody knows what it is. Such a slab never counts as
+    // empty.
+    if (state == SlotState::kReady) continue;
     if (state != SlotState::kFree)
       KV_CHECK(table_.retire(slot), "a slot that is neither free nor ready retires");
     free_.push_back(slot);

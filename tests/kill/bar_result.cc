@@ -71,7 +71,9 @@ int BarResult::finish(bool is_ok) const {
   json["control_compute_ms"] = verb_max_ns.contains("control") ? ms(verb_max_ns.at("control")) : 0.0;
   json["reclaim_ms_max"] = ms(reclaim_max_ns);
   json["leaked"] = leaked;
+  json["is_within_50_ms"] = max_call_ns() <= kCallMaxNs;
   json["overrun_ms_max"] = ms(overrun_max_ns);
+  json["up_ms_max"] = ms(up_max_ns);
   json["serving_ms_max"] = ms(serving_max_ns);
   for (const auto& [verb, ns] : verb_max_ns) json["max_ms"][verb] = ms(ns);
   for (const auto& [name, value] : figures) json[name] = value;

@@ -31,6 +31,7 @@ struct BarResult {
   std::uint64_t errors = 0;  ///< wrong blocks, unexplained codes, lost workers, silent daemons
   std::uint64_t leaked = 0;
   TimeNs reclaim_max_ns = 0;
+  TimeNs up_max_ns = 0;       ///< daemon bar: from the kill until the next daemon's heart beats
   TimeNs serving_max_ns = 0;  ///< daemon bar: from the kill until all clients are back
   TimeNs control_stall_ns = 0;
   std::uint64_t sessions_resumed = 0;

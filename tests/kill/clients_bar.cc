@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
 
 #include "tests/kill/bars.h"
 #include "tests/kill/stall_meter.h"
@@ -36,6 +37,7 @@ class ClientsBar {
       result_.fail(1, "the daemon does not start");
       return result_.finish(false);
     }
+    const pid_t daemon_pid = daemon_.daemon_pid();
     bool is_settled = true;
     {
       Crew crew(
@@ -49,11 +51,18 @@ class ClientsBar {
       is_settled = result_.reclaim_max_ns <= kReclaimMaxNs;
     }
     result_.add_counters(daemon_.counters());
+    if (daemon_.daemon_pid() != daemon_pid) {
+      result_.fail(1, "the daemon died by itself");
+      std::fprintf(stderr, "%s", daemon_.output_tail().c_str());
+    }
     const LeakReport leaks = check_leaks(daemon_);
     result_.leaked += leaks.leaked;
     result_.notes += leaks.text;
     result_.fail(daemon_.stop() == 0 ? 0 : 1, "the daemon did not end cleanly");
-    return result_.finish(is_settled && result_.max_call_ns() <= kCallMaxNs);
+    // A call that goes to the daemon and back wakes two threads: on a machine that makes a thread wait, two
+    // such waits are not the daemon's. `is_within_50_ms` has the verdict without this allowance.
+    const TimeNs call_max_ns = kCallMaxNs + 2 * result_.control_stall_ns;
+    return result_.finish(is_settled && result_.max_call_ns() <= call_max_ns);
   }
 
  private:

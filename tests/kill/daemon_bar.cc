@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "tests/kill/bars.h"
@@ -60,9 +61,11 @@ class DaemonBar {
   }
 
   void kill_several(DaemonHost& daemon, Crew& crew) {
+    pid_t served_by = daemon.daemon_pid();
     for (std::uint32_t i = 0; i < options_.kills_per_keeper && result_.kills < options_.kills; ++i) {
-      ::usleep(static_cast<useconds_t>(50'000 + prng_.below(400'000)));
+      ::usleep(static_cast<useconds_t>(50'000 + prng_.below(700'000)));
       const pid_t pid = daemon.daemon_pid();
+      result_.fail(pid == served_by ? 0 : 1, "the daemon died by itself");
       result_.add_counters(daemon.counters());
       const SystemClock clock;
       const TimeNs killed_ns = clock.now_ns();
@@ -70,10 +73,12 @@ class DaemonBar {
       ++result_.kills;
       if (!daemon.wait_until_serving(pid, 0, kPatienceNs))
         return result_.fail(1, "the daemon does not come back");
+      result_.up_max_ns = std::max(result_.up_max_ns, clock.now_ns() - killed_ns);
       if (!daemon.wait_until_serving(pid, kOthers, kBackNs)) {
         result_.fail(1,
                      "R-11: clients are not back: sessions " + std::to_string(daemon.counters()["sessions"]));
       }
+      served_by = daemon.daemon_pid();
       result_.serving_max_ns = std::max(result_.serving_max_ns, clock.now_ns() - killed_ns);
       result_.fail(crew.lost().size(), "a worker ended");
     }
@@ -90,6 +95,7 @@ class DaemonBar {
     result_.leaked += leaks.leaked;
     result_.notes += leaks.text;
     result_.fail(daemon.stop() == 0 ? 0 : 1, "the daemon did not end cleanly");
+    if (result_.errors + result_.leaked > 0) std::fprintf(stderr, "%s\n", daemon.output_tail().c_str());
   }
 
   const BarOptions options_;

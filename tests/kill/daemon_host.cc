@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
+#include <sstream>
 
 #include "libkvclient/wire/counters_reader.h"
 
@@ -85,6 +87,14 @@ int DaemonHost::stop() {
   const int code = wait_for_exit(child_, 20 * kNsPerSecond);
   child_ = -1;
   return code;
+}
+
+std::string DaemonHost::output_tail() const {
+  constexpr std::size_t kTailBytes = 6000;
+  std::ostringstream text;
+  text << std::ifstream(output_path()).rdbuf();
+  const std::string all = text.str();
+  return all.size() <= kTailBytes ? all : all.substr(all.size() - kTailBytes);
 }
 
 CounterValues DaemonHost::counters() const {

@@ -41,6 +41,8 @@ class DaemonHost {
 
   [[nodiscard]] std::string socket() const { return options_.dir + "/s.sock"; }
   [[nodiscard]] std::string output_path() const { return options_.dir + "/daemon.log"; }
+  /// The last lines of what daemon and keeper wrote.
+  [[nodiscard]] std::string output_tail() const;
   /// Of the instance whose counters file is there now; empty when it cannot be read.
   [[nodiscard]] CounterValues counters() const;
   [[nodiscard]] pid_t daemon_pid() const;

@@ -14,6 +14,7 @@ namespace kvtier::kill {
 namespace {
 
 constexpr TimeNs kWaitNs = 20 * kNsPerMs;
+constexpr TimeNs kDemandNs = 2 * kNsPerSecond;
 constexpr TimeNs kPinNs = 50 * kNsPerMs;
 
 Key pattern_of(const Place& place, std::size_t i) {
@@ -112,7 +113,7 @@ void Worker::round() {
   } else if (dice < 82) {
     write();
   } else if (dice < 90) {
-    wait();
+    wait(any_place(4));
   } else if (dice < 95) {
     pin();
   } else {
@@ -124,7 +125,9 @@ void Worker::round() {
 
 Place Worker::any_place(std::size_t count_max) {
   Place place;
-  place.space = prng_.below(kSpaces);
+  // Demand moves from one space to the other, so that slabs are cut anew.
+  place.space = (SystemClock().now_ns() / kDemandNs) % kSpaces;
+  if (chance(20)) place.space = prng_.below(kSpaces);
   // Two draws of which the smaller counts: low chains are asked for often, high ones seldom.
   place.chain = std::min(prng_.below(kChains), prng_.below(kChains));
   place.first = chance(50) ? 0 : prng_.below(kChainBlocks);
@@ -153,8 +156,13 @@ void Worker::pin() {
   }
 }
 
-void Worker::wait() {
-  const Place place = any_place(4);
+TimeNs Worker::keep_ns(std::uint64_t percent) {
+  if (!chance(percent)) return 0;
+  const std::uint64_t longest_ms = chance(5) ? 5 * options_.hold_ms_max : options_.hold_ms_max;
+  return prng_.below(longest_ms + 1) * kNsPerMs;
+}
+
+void Worker::wait(const Place& place) {
   const std::vector<kvc_key> keys = keys_at(place);
   std::size_t ready = 0;
   calls_.run(Verb::kWait, kWaitNs, [&] {

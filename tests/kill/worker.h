@@ -63,7 +63,7 @@ class Worker {
   void read();
   void write();
   void finish_writing(Writing& writing);
-  void wait();
+  void wait(const Place& place);
   void pin();
   void control();
   void pause();
@@ -71,6 +71,8 @@ class Worker {
   void let_go_of_everything();
   void check(const Held& held, const char* when);
   void fill(const Writing& writing);
+  /// How long to hold on to something; now and then much longer, over more than one death.
+  TimeNs keep_ns(std::uint64_t percent);
   Place any_place(std::size_t count_max);
   bool chance(std::uint64_t percent) { return prng_.below(100) < percent; }
 

@@ -57,8 +57,7 @@ void Worker::read() {
              [&] { return kvc_acquire(space, keys.data(), keys.size(), flags, prng_.next(), held.lease); });
   add_to(cell_.blocks_checked, kvc_lease_held(held.lease));
   check(held, "at acquire");
-  const TimeNs keep_ns = chance(70) ? 0 : prng_.below(options_.hold_ms_max + 1) * kNsPerMs;
-  held.until_ns = SystemClock().now_ns() + keep_ns;
+  held.until_ns = SystemClock().now_ns() + keep_ns(30);
   held_.push_back(held);
 }
 
@@ -121,9 +120,12 @@ void Worker::write() {
   });
   // A slot is filled at once or only at the end of its time; half-written slots die with their process.
   if (chance(60)) fill(writing);
-  const TimeNs keep_ns = chance(80) ? 0 : prng_.below(options_.hold_ms_max + 1) * kNsPerMs;
-  writing.until_ns = SystemClock().now_ns() + keep_ns;
+  bool is_pending = false;
+  for (const kvc_slot& slot : writing.slots) is_pending = is_pending || slot.code == KVC_PENDING;
+  const Place place = writing.place;
+  writing.until_ns = SystemClock().now_ns() + keep_ns(20);
   writing_.push_back(std::move(writing));
+  if (is_pending) wait(place);
 }
 
 void Worker::finish_writing(Writing& writing) {

@@ -1,0 +1,138 @@
+// What a daemon took over and has not verified yet is on no list and in no index: whatever comes for it in
+// between must leave it alone or end it cleanly. Found by killing daemons under load.
+
+#include <unistd.h>
+
+#include "daemon/flow/state.h"
+#include "tests/unit/flow/store_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+class Adoption : public StoreFixture {
+ protected:
+  void SetUp() override {
+    make_store(16);
+    client_ = &add_client();
+    space_ = usual_space(*client_);
+    // An adoption needs the pidfd of each session: one that does not become readable.
+    ASSERT_EQ(::pipe(alive_), 0);
+    store_->session_keep_pidfd(client_->session(), alive_[0]);
+  }
+  void TearDown() override {
+    StoreFixture::TearDown();
+    ::close(alive_[0]);
+    ::close(alive_[1]);
+  }
+
+  void sum_all() {
+    clock_.advance(2 * kNsPerSecond);
+    while (std::optional<ChecksumJob> job = store_->checksum_next()) store_->checksum_done(*job, 42);
+  }
+  void restart() {
+    const SessionGrant old = client_->grant();
+    store_.reset();
+    StoreOptions options;
+    options.host_bytes = 16 * kBlock;
+    options.slab_bytes = 4 * kBlock;
+    options.low_water_blocks = 0;
+    options.seed = 2;
+    Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
+    ASSERT_TRUE(store.is_ok()) << store.status().to_string();
+    store_ = std::move(store).value();
+    ASSERT_EQ(store_->cold_reason(), "");
+    SessionRequest request;
+    request.namespace_name = "main";
+    Result<SessionGrant> grant = store_->session_resume(old.session_id, old.secret, request);
+    ASSERT_TRUE(grant.is_ok()) << grant.status().to_string();
+    client_->resume(*store_, grant.value());
+    (void)usual_space(*client_);
+    settle();
+  }
+  // Every slot can be had again.
+  void expect_no_leak() {
+    advance(kNsPerSecond);
+    EXPECT_EQ(stats().blocks_draining, 0U);
+    EXPECT_EQ(store_->unverified_count(), 0U);
+    const std::vector<Reservation> all = reserve(*client_, space_, keys_of(99, 16), true);
+    EXPECT_EQ(holds_of(all).size(), 16U);
+    client_->abort(holds_of(all));
+  }
+
+  int alive_[2] = {-1, -1};
+  SimClient* client_ = nullptr;
+  SpaceId space_ = SpaceId::kNone;
+};
+
+TEST_F(Adoption, a_block_that_the_dead_daemon_was_summing_comes_back) {
+  put(*client_, space_, keys_of(1, 2));
+  clock_.advance(2 * kNsPerSecond);
+  ASSERT_TRUE(store_->checksum_next().has_value());
+  restart();
+  EXPECT_EQ(stats().blocks_draining, 2U);
+  expect_no_leak();
+}
+
+TEST_F(Adoption, an_invalidation_ends_unverified_blocks) {
+  put(*client_, space_, keys_of(1, 3));
+  sum_all();
+  restart();
+  EXPECT_EQ(store_->unverified_count(), 3U);
+  const std::optional<ChecksumJob> under_way = store_->checksum_next();
+  ASSERT_TRUE(under_way.has_value());
+  EXPECT_EQ(call(*client_, Op::kInvalidate, space_, {}).count, 3U);
+  store_->checksum_done(*under_way, 42);
+  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), 0U);
+  EXPECT_EQ(stats().blocks_ready, 0U);
+  expect_no_leak();
+}
+
+TEST_F(Adoption, accesses_to_unverified_blocks_change_no_order) {
+  put(*client_, space_, keys_of(1, 3));
+  put(*client_, space_, keys_of(2, 1));
+  sum_all();
+  std::optional<SimLease> lease = client_->acquire(space_, pattern_key(1, 2));
+  ASSERT_TRUE(lease.has_value());
+  client_->log_access(space_, lease->key, 3);
+  restart();  // the record is still in the log, and its blocks are not verified
+  advance(kNsPerMs);
+  expect_exact(*lease);
+  SimClient::release(*lease);
+  // The last of the chain becomes visible before its parents, and is used.
+  while (std::optional<ChecksumJob> job = store_->checksum_next()) {
+    store_->checksum_done(*job, 42);
+    client_->log_access(space_, pattern_key(1, 2), 3);
+    client_->log_access(space_, pattern_key(2, 0), 1);
+    settle();
+  }
+  EXPECT_EQ(stats().blocks_ready, 4U);
+  check_store(*store_);
+  for (std::uint64_t chain = 10; chain < 40; ++chain) put(*client_, space_, keys_of(chain, 1));
+  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), 0U);
+  check_store(*store_);
+}
+
+TEST_F(Adoption, a_key_stored_anew_before_the_old_block_was_verified_wins) {
+  put(*client_, space_, keys_of(1, 1));
+  sum_all();
+  restart();
+  put(*client_, space_, keys_of(1, 1));
+  while (std::optional<ChecksumJob> job = store_->checksum_next()) store_->checksum_done(*job, 42);
+  EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 1);
+  EXPECT_EQ(stats().blocks_ready, 1U);
+  call(*client_, Op::kInvalidate, space_, {});
+  expect_no_leak();
+}
+
+TEST_F(Adoption, a_commit_that_was_cut_in_two_is_dropped_without_a_leak) {
+  const std::vector<Reservation> open = reserve(*client_, space_, keys_of(1, 1));
+  client_->fill(open[0]);
+  Slab& slab = store_->state().slab_of(open[0].result.slot);
+  ASSERT_TRUE(slab.table().publish(open[0].result.slot.slot(), open[0].result.generation));
+  restart();
+  EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 0);
+  expect_no_leak();
+}
+
+}  // namespace
+}  // namespace kvtier::test

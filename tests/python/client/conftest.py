@@ -22,13 +22,10 @@ KVTIERD = Path(os.environ.get("KVTIER_BIN", BUILD / "bin")) / "kvtierd"
 READY_WITHIN_S = 60
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-try:
-    import kvclient
-except ImportError:
-    sys.path.insert(0, str(BUILD / "python"))
-    kvclient = pytest.importorskip("kvclient._kvclient", reason=f"no built kvclient on PYTHONPATH or in {BUILD}/python")
+sys.path.append(str(BUILD / "python"))
+pytest.importorskip("kvclient._kvclient", reason=f"no built kvclient on PYTHONPATH or in {BUILD}/python")
 
-from helpers import make_spec, wait_until  # noqa: E402
+from helpers import make_spec, open_client  # noqa: E402
 
 
 class Daemon:
@@ -101,8 +98,7 @@ def daemon(make_daemon):
 
 @pytest.fixture
 def client(daemon):
-    with kvclient.Client(daemon.socket, name="test", deadline_s=10) as client:
-        wait_until(lambda: client.connected)
+    with open_client(daemon.socket, name="test") as client:
         yield client
 
 
@@ -114,6 +110,5 @@ def space(client):
 @pytest.fixture
 def reader(daemon):
     """The space through another client, as another process would have it."""
-    with kvclient.Client(daemon.socket, name="reader", deadline_s=10) as client:
-        wait_until(lambda: client.connected)
+    with open_client(daemon.socket, name="reader") as client:
         yield client.space(make_spec())

@@ -45,6 +45,13 @@ def check(blocks, keys: bytes) -> None:
         assert bytes(blocks[index]) == pattern(key_at(keys, index)), index
 
 
+def open_client(socket: str, **options) -> kvclient.Client:
+    """A client that is connected: a daemon that is just starting is no daemon, for the library."""
+    client = kvclient.Client(socket, deadline_s=10, **options)
+    wait_until(lambda: client.connected)
+    return client
+
+
 def wait_until(is_true) -> None:
     """The runner's timeout ends a hang; there is no bound of time here."""
     while not is_true():

@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from helpers import check, key_at, make_spec, pattern, put, tokens, wait_until
+from helpers import check, key_at, make_spec, open_client, pattern, put, tokens, wait_until
 
 import kvclient
 
@@ -131,7 +131,7 @@ def start_child(daemon, blocks: int, pause_s: float) -> subprocess.Popen:
 import sys, time
 sys.path[:0] = {[path for path in sys.path if path]!r}
 from helpers import *
-with kvclient.Client({daemon.socket!r}, deadline_s=20) as client:
+with open_client({daemon.socket!r}) as client:
     space = client.space(make_spec())
     keys = space.keys(tokens({blocks}))
     def compute(index, buffer):
@@ -172,7 +172,7 @@ def test_a_daemon_that_dies_under_it(daemon, client, space):
 
 def test_a_full_pool_is_no_error(make_daemon):
     daemon = make_daemon(**{"host.bytes": "16MiB"})
-    with kvclient.Client(daemon.socket, deadline_s=10) as client:
+    with open_client(daemon.socket) as client:
         space = client.space(make_spec(part={"bytes": 1 << 20}))
 
         def compute(index, buffer):

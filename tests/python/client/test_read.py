@@ -6,7 +6,7 @@ import array
 import gc
 
 import pytest
-from helpers import BLOCK_BYTES, check, key_at, make_spec, pattern, put, tokens
+from helpers import BLOCK_BYTES, check, key_at, make_spec, open_client, pattern, put, tokens
 
 import kvclient
 
@@ -94,7 +94,7 @@ def test_a_lease_that_is_dropped_is_released(client, space):
 
 
 def test_a_lease_outlives_its_client(daemon):
-    client = kvclient.Client(daemon.socket, deadline_s=10)
+    client = open_client(daemon.socket)
     space = client.space(make_spec())
     keys = space.keys(tokens(1))
     put(space, keys)

@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from helpers import check, make_spec, put, tokens, wait_until
+from helpers import check, make_spec, open_client, put, tokens, wait_until
 
 import kvclient
 
@@ -101,7 +101,7 @@ def child_status(daemon, client, space, lease, keys) -> int:
         return number
     lease.release()
     client.close()
-    with kvclient.Client(daemon.socket, deadline_s=10) as own:
+    with open_client(daemon.socket) as own:
         with own.space(make_spec()).acquire(keys) as blocks:
             check(blocks, keys)
             return 0 if len(blocks) == 1 else 90
@@ -113,7 +113,7 @@ def test_u11_every_exit_of_a_child_leaves_the_parent_alone(daemon, ending):
 import os, sys
 sys.path[:0] = {[path for path in sys.path if path]!r}
 from helpers import *
-client = kvclient.Client({daemon.socket!r}, deadline_s=10)
+client = open_client({daemon.socket!r})
 space = client.space(make_spec())
 keys = space.keys(tokens(2))
 put(space, keys[:32])
@@ -137,7 +137,7 @@ def test_a_killed_writer_gives_its_reservations_back(daemon, space):
 import sys, time
 sys.path[:0] = {[path for path in sys.path if path]!r}
 from helpers import *
-client = kvclient.Client({daemon.socket!r}, deadline_s=10)
+client = open_client({daemon.socket!r})
 batch = client.space(make_spec()).reserve(bytes.fromhex({space.keys(tokens(2)).hex()!r}))
 print([slot.status for slot in batch], flush=True)
 time.sleep(600)
@@ -165,7 +165,7 @@ def test_refusals_raise(daemon):
 def test_a_read_only_client_reads_and_never_writes(daemon, space):
     keys = space.keys(tokens(2))
     put(space, keys[:32])
-    with kvclient.Client(daemon.socket, read_only=True, deadline_s=10) as client:
+    with open_client(daemon.socket, read_only=True) as client:
         other = client.space(make_spec())
         check(other.acquire(keys), keys)
         batch = other.reserve(keys[32:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from helpers import BLOCK_BYTES, check, key_at, make_spec, pattern, put, tokens, wait_until
+from helpers import BLOCK_BYTES, check, key_at, make_spec, open_client, pattern, put, tokens, wait_until
 
 import kvclient
 
@@ -80,7 +80,7 @@ def test_an_abort_waits_for_the_last_slice(space, reader):
 
 def test_a_full_pool_says_why(make_daemon):
     daemon = make_daemon(**{"host.bytes": "16MiB"})
-    with kvclient.Client(daemon.socket, deadline_s=10) as client:
+    with open_client(daemon.socket) as client:
         space = client.space(make_spec(part={"bytes": 1 << 20}))
         keys = space.keys(tokens(64))
         with space.reserve(keys) as batch:
@@ -118,7 +118,7 @@ def test_waiting_ends_when_the_writer_gives_up(space, reader):
 
 def test_pinned_blocks_survive_pressure(make_daemon):
     daemon = make_daemon(**{"host.bytes": "16MiB"})
-    with kvclient.Client(daemon.socket, deadline_s=10) as client:
+    with open_client(daemon.socket) as client:
         space = client.space(make_spec(part={"bytes": 256 << 10}))
         pinned, other = space.keys(tokens(4)), space.keys(tokens(256, first=10_000))
         fill(space, pinned)

@@ -72,7 +72,8 @@ class VersionMismatch(KvError):
     code = Code.VERSION
 
 
-_CLASSES = {kind.code: kind for kind in (InvalidArgument, Denied, Unavailable, DeadlineExceeded, Stale, VersionMismatch)}
+_KINDS = (InvalidArgument, Denied, Unavailable, DeadlineExceeded, Stale, VersionMismatch)
+_CLASSES = {kind.code: kind for kind in _KINDS}
 
 
 def error_of(code: int, text: str) -> KvError:

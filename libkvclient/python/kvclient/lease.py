@@ -31,7 +31,9 @@ class Lease:
         if position < 0:
             position += self._count
         if not 0 <= position < self._count:
-            raise Stale("the lease is released") if self._native is None else IndexError(f"{index} of {self._count} blocks")
+            if self._native is None:
+                raise Stale("the lease is released")
+            raise IndexError(f"{index} of {self._count} blocks")
         process_check(self._process)
         view = self._views.get(position)
         if view is None:

@@ -65,7 +65,8 @@ class Spec:
 
     @functools.cached_property
     def _native(self):
-        made = _kvclient.Spec(self.model, self.revision, self.adapter, self.tokenizer, self.codec, _u32(self.block_tokens))
+        texts = (self.model, self.revision, self.adapter, self.tokenizer, self.codec)
+        made = _kvclient.Spec(*texts, _u32(self.block_tokens))
         for part in self.parts:
             _part_add(made, part)
         if self.shard is not None:

@@ -92,8 +92,8 @@ def test_u11_a_child_gets_an_error_and_can_open_its_own(daemon, client, space):
 
 def child_status(daemon, client, space, lease, keys) -> int:
     """In the child: 0 if everything is as it should be."""
-    stale = (lambda: space.match(keys), lambda: space.acquire(keys), lambda: space.reserve(keys), client.stats, lambda: lease[0])
-    for number, call in enumerate(stale, start=1):
+    data_path = (lambda: space.match(keys), lambda: space.acquire(keys), lambda: space.reserve(keys))
+    for number, call in enumerate((*data_path, client.stats, lambda: lease[0]), start=1):
         try:
             call()
         except kvclient.Stale:

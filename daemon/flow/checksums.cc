@@ -20,6 +20,7 @@ void checksum_schedule(StoreState& state, BlockId id) {
 }
 
 std::optional<ChecksumJob> checksum_take(StoreState& state) {
+  if (state.sums_in_flight >= kSumsInFlightMax) return std::nullopt;
   const TimeNs now = state.now();
   while (!state.sums.empty() && state.sums.front().due_ns <= now) {
     const SumEntry entry = state.sums.front();
@@ -27,6 +28,7 @@ std::optional<ChecksumJob> checksum_take(StoreState& state) {
     if (!is_current(state, entry.block, entry.generation)) continue;
     BlockRecord& record = state.blocks[entry.block];
     record.flags |= kBlockBusy;
+    ++state.sums_in_flight;
     const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
     const std::byte* payload = state.slab_of(record.slot).payload(record.slot.slot());
     return ChecksumJob{entry.block, entry.generation, {payload, space.block_bytes}};
@@ -38,6 +40,7 @@ void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) 
   BlockRecord& record = state.blocks[job.block];
   KV_CHECK(record.generation == job.generation && (record.flags & kBlockBusy) != 0, "a busy block stays");
   record.flags &= static_cast<std::uint16_t>(~kBlockBusy);
+  --state.sums_in_flight;
   ++state.stats.checksums;
   if ((record.flags & kBlockUnverified) != 0) return adopt_verified(state, job.block, sum == record.checksum);
   record.checksum = sum;
@@ -45,7 +48,7 @@ void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) 
 }
 
 TimeNs checksums_next_due(const StoreState& state) {
-  return state.sums.empty() ? kNever : state.sums.front().due_ns;
+  return state.sums.empty() || state.sums_in_flight >= kSumsInFlightMax ? kNever : state.sums.front().due_ns;
 }
 
 }  // namespace kvtier

@@ -9,6 +9,8 @@ namespace kvtier {
 void checksum_schedule(StoreState& state, BlockId id);
 std::optional<ChecksumJob> checksum_take(StoreState& state);
 void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum);
+/// Blocks that may be handed out at once: while so many are, nothing is due, whatever the clock says.
+inline constexpr std::uint32_t kSumsInFlightMax = 8;
 [[nodiscard]] TimeNs checksums_next_due(const StoreState& state);
 
 }  // namespace kvtier

@@ -170,8 +170,9 @@ struct Store::State {
   TimeNs draining_at_ns = kNever;
   TimeNs pins_expire_at_ns = kNever;
 
-  std::deque<SumEntry> sums;     ///< blocks whose checksum is due, oldest first
-  std::uint64_t unverified = 0;  ///< adopted blocks in `sums`
+  std::deque<SumEntry> sums;         ///< blocks whose checksum is due, oldest first
+  std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
+  std::uint64_t unverified = 0;      ///< adopted blocks in `sums`
 
   std::string cold_reason;
   StoreStats stats;

@@ -81,7 +81,7 @@ TEST(KeyIndexThreads, OneWriterGrowsItWhileSevenRead_L09) {
   is_done = true;
   for (std::thread& each : readers) each.join();
   EXPECT_EQ(wrong, 0U);
-  EXPECT_EQ(index.size(), 150000U);
+  EXPECT_EQ(index.size(), 50000U);
 }
 
 // More than the contract asks: several writers. What the report found (an internal exception that escaped

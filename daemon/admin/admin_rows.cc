@@ -1,5 +1,7 @@
 // Rows of lists: blocks, tree nodes, clients, spaces, namespaces.
 
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -10,6 +12,13 @@ namespace kvtier {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// As text: many JSON readers round numbers above 2^53.
+std::string hex16(std::uint64_t value) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(value));
+  return digits.data();
+}
 
 Json to_json(const NamespaceView& view) {
   return {{"namespace", view.name},
@@ -64,7 +73,7 @@ Json to_json(const BlockView& view) {
               {"slot", view.slot.slot()},
               {"generation", view.generation}};
   row["parent"] = view.parent == Key{} ? Json() : Json(to_hex(view.parent));
-  row["checksum"] = view.checksum ? Json(*view.checksum) : Json();
+  row["checksum"] = view.checksum ? Json(hex16(*view.checksum)) : Json();
   return row;
 }
 

@@ -12,10 +12,8 @@ namespace kvtier::ctl {
 namespace {
 
 std::string checksum_text(const Json& row) {
-  if (!row.contains("checksum") || !row["checksum"].is_number_unsigned()) return "unsummed";
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016lx", static_cast<unsigned long>(number(row, "checksum")));
-  return digits;
+  const std::string sum = text(row, "checksum");
+  return sum.empty() ? "unsummed" : sum;
 }
 
 std::string pin_text(const Json& row) {

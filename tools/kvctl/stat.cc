@@ -1,5 +1,6 @@
 // kvctl stat: live from the mapped counters file.
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -92,8 +93,8 @@ int exit_status(const StatSample& sample) {
 }
 
 int run(const Globals& globals, const StatOptions& options) {
-  const std::string path =
-      options.file.empty() ? std::filesystem::path(globals.socket).parent_path() / "counters" : options.file;
+  std::string path = options.file;
+  if (path.empty()) path = std::filesystem::path(globals.socket).parent_path() / "counters";
   const TimeNs interval_ns = options.interval.empty() ? 0 : parse_interval(options.interval);
   const std::uint64_t count = options.count == 0 && interval_ns == 0 ? 1 : options.count;
   std::unique_ptr<StatSample> before;

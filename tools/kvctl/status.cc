@@ -61,15 +61,6 @@ void print(const Json& status, bool is_all) {
   print_config(status.at("config"), is_all);
 }
 
-[[noreturn]] void fail_down(const Globals& globals, const Failure& failure) {
-  if (globals.is_json) {
-    print_json({{"health", "down"}, {"error", {{"code", failure.code}, {"message", failure.what()}}}});
-    std::fprintf(stderr, "kvctl: %s\n", failure.what());
-    std::exit(kExitDown);
-  }
-  throw failure;
-}
-
 int run(const Globals& globals, bool is_all) {
   try {
     AdminClient client(globals);
@@ -81,8 +72,10 @@ int run(const Globals& globals, bool is_all) {
     }
     return text(status, "health") == "ok" ? kExitOk : kExitDegraded;
   } catch (const Failure& failure) {
-    if (failure.exit_status == kExitDown) fail_down(globals, failure);
-    throw;
+    if (failure.exit_status != kExitDown || !globals.is_json) throw;
+    print_json({{"health", "down"}, {"error", {{"code", failure.code}, {"message", failure.what()}}}});
+    std::fprintf(stderr, "kvctl: %s\n", failure.what());
+    return kExitDown;
   }
 }
 

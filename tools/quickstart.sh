@@ -62,7 +62,7 @@ product_build() {
   begin "building kvtierd, kvctl and the client library in $build (the first time takes minutes)"
   quietly cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo ||
     die "cmake could not configure $build: its message is above; a build folder of another compiler must be removed"
-  quietly cmake --build "$build" --parallel "$jobs" --target kvtierd kvctl kvclient_shared ||
+  quietly cmake --build "$build" --parallel "$jobs" --target kvtierd kvctl _kvclient ||
     die "the build failed: its end is above; --build names another folder if this one cannot be written"
 }
 
@@ -91,8 +91,8 @@ daemon_start() {
 job_run() {
   begin "process A answers a long prompt cold, process B one that shares its prefix"
   local status=0
-  PYTHONPATH=$root/libkvclient/python KVCLIENT_LIBRARY=$build/lib/libkvclient.so \
-    "$env_dir/bin/python" "$root/tools/quickstart_job/main.py" --socket "$socket" >"$runtime_dir/job.out" || status=$?
+  PYTHONPATH=$build/python "$env_dir/bin/python" "$root/tools/quickstart_job/main.py" --socket "$socket" \
+    >"$runtime_dir/job.out" || status=$?
   ((status < 2)) || { tail -n 10 "$runtime_dir/daemon.log" >&2; die "the job failed: the cause is above"; }
   sed '$d' "$runtime_dir/job.out"
   return "$status"

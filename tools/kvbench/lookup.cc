@@ -2,6 +2,7 @@
 // commits.
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "libkvclient/base/prng.h"
@@ -183,6 +184,7 @@ class Lookup {
   }
 
   void add_python(Report& report) {
+    ::setenv("PYTHONPATH", (own_folder() + "/../python").c_str(), 0);
     report.add_json("python_", run_program({options_.python, own_folder() + "/kvbench_lookup.py", "--socket",
                                             daemon_.socket(), "--keys", std::to_string(options_.keys),
                                             "--chains", std::to_string(chains_), "--block-bytes",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kvbench lookup --python: match, acquire and release through the Python package, on the blocks that kvbench filled in.
 
-Prints one JSON object. Needs the package kvclient on its path.
+Prints one JSON object. Needs the package kvclient: kvbench sets PYTHONPATH to that of its build.
 """
 
 from __future__ import annotations

@@ -94,9 +94,12 @@ void DaemonProcess::start(std::uint64_t host_bytes) {
 // In a child, so that this process has no thread of the library before it forks its clients.
 void DaemonProcess::wait_until_ready() {
   for (int waited = 0; waited < kPatienceMs; waited += kStepMs) {
-    if (::waitpid(child_, nullptr, WNOHANG) == child_) {
+    int ended = 0;
+    if (::waitpid(child_, &ended, WNOHANG) == child_) {
       child_ = -1;
-      fail("kvtierd ended at once");
+      fail(std::string("kvtierd ended at once, ") + (WIFEXITED(ended)
+                                                         ? "status " + std::to_string(WEXITSTATUS(ended))
+                                                         : "signal " + std::to_string(WTERMSIG(ended))));
     }
     const pid_t probe = fs::exists(socket_) ? ::fork() : -1;
     if (probe == 0) ::_exit(answers(socket_) ? 0 : 1);
@@ -126,7 +129,7 @@ void DaemonProcess::stop() {
 }
 
 DaemonCounters DaemonProcess::counters() const {
-  return DaemonCounters((fs::path(socket_).parent_path() / "kvtierd.counters").string());
+  return DaemonCounters((fs::path(socket_).parent_path() / "counters").string());
 }
 
 pid_t DaemonProcess::pid() const {

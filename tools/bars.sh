@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# The long bars: what kvtier must show, too slow or too noisy for every run of the tests. Runs what is built.
+#
+#   tools/bars.sh [--build BUILD_DIR] [--fault-build BUILD_DIR] [--results FOLDER] [BAR...]      default: all
+#   tools/bars.sh --list
+#
+# BUILD_DIR has bin/ and tests/ (default: build). The fault build (-DKVTIER_FAULTS=ON; default: build-faults) is used
+# where it is there. Every figure goes into FOLDER (default: a new one in the temporary folder) as a JSON object, and
+# into the summary at the end. Exit status: 0 all met, 1 a bar missed or not measured, 2 usage.
+#
+# A new bar is a function bar_NAME with a comment behind its name: it runs its program with `measure`, whose output is
+# one JSON object, and then says with `expect KEY OPERATOR LIMIT` what must hold.
+set -uo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$root/build
+fault_build=$root/build-faults
+results=
+missed=0
+bar=
+object=
+
+say() { echo "bars.sh: $*" >&2; }
+usage() { say "$*; see the head of this script"; exit 2; }
+
+# measure NAME COMMAND...: the last line of its output is the JSON object that expect looks at.
+measure() {
+  object=$results/$1.json
+  shift
+  if "$@" >"$object.out" 2>"$object.log"; then :; else
+    note MISSED "exit status $? of: ${*/#$root\//}"
+    tail -n 5 "$object.log" >&2
+  fi
+  tail -n 1 "$object.out" >"$object"
+  rm -f "$object.out"
+  [[ -s $object.log ]] || rm -f "$object.log"
+}
+
+# expect KEY OPERATOR LIMIT: of the object just measured. Operators: <= < >= > ==
+expect() {
+  local value
+  value=$(json_value "$object" "$1") || { note MISSED "$1: not measured"; return; }
+  if awk -v a="$value" -v b="$3" "BEGIN { exit !(a $2 b) }"; then
+    note met "$1 = $value ($2 $3)"
+  else
+    note MISSED "$1 = $value ($2 $3)"
+  fi
+}
+
+json_value() {
+  python3 -c 'import json, sys; print(float(json.load(open(sys.argv[1]))[sys.argv[2]]))' "$1" "$2" 2>/dev/null
+}
+
+note() {
+  [[ $1 == met ]] || missed=1
+  printf '%-8s %-16s %s\n' "$1" "$bar" "$2" | tee -a "$results/summary"
+}
+
+kvbench() { "$build/bin/kvbench" "$@" --json; }
+
+bar_lookup() { # 200 keys of 1M resident blocks, two threads, while another client commits
+  measure lookup-10k kvbench lookup --resident 10000 --keys 200
+  local small
+  small=$(json_value "$object" ns_per_key_p50) || small=0
+  measure lookup-1m kvbench lookup --resident 1000000 --keys 200
+  expect errors == 0
+  expect ns_per_key_p50 "<=" 90
+  expect random_ns_per_key_p50 "<=" 90
+  expect ns_per_key_p50 "<=" "$(awk -v s="$small" 'BEGIN { print 3 * s }')"
+  expect access_records_lost == 0
+  expect background_commits_per_s ">=" 9500
+}
+
+bar_share() { # read and publish 2 MiB blocks, beside memory copies
+  measure share kvbench share --block-bytes $((2 << 20))
+  expect errors == 0
+  expect read_ratio ">=" 0.95
+  expect publish_ratio ">=" 0.85
+}
+
+bar_churn() { # reserve 64 in a full pool of 10k, 100k and 1M blocks, and with 64 clients attached
+  local small
+  measure churn-10k kvbench churn --resident 10000
+  expect p99_us "<" 1000
+  small=$(json_value "$object" p99_us) || small=0
+  measure churn-100k kvbench churn --resident 100000
+  expect p99_us "<" 1000
+  measure churn-1m kvbench churn --resident 1000000
+  expect errors == 0
+  expect p99_us "<" 1000
+  expect p99_us "<" "$(awk -v s="$small" 'BEGIN { print 3 * s }')"
+  measure churn-10k-clients kvbench churn --resident 10000 --clients 64
+  expect p99_us "<" 1000
+}
+
+bar_clients() { # 1 to 64 processes: figures only
+  measure clients kvbench clients
+  expect errors == 0
+}
+
+bar_idle() { # what a daemon without work costs
+  measure idle kvbench idle
+  expect cpu_percent "<" 1
+  expect wakeups_per_s "<" 20
+}
+
+bar_memory() { # payload plus the stated overhead is what is used
+  measure memory kvbench memory
+  expect errors == 0
+  expect ratio "<=" 1.02
+  expect ratio ">=" 0.98
+  expect overhead_bytes_per_block "<=" 256
+}
+
+bar_mooncake() { # Mooncake Store's shared-memory mode in the same session
+  measure mooncake "$root/tools/peers/mooncake.sh" --build "$build"
+  expect lookup_200_ratio ">=" 15
+  expect read_ratio ">=" 2.5
+  expect publish_ratio ">=" 8
+}
+
+bar_quickstart() { # two processes share a real model's prefix
+  measure quickstart "$root/tools/quickstart.sh" --build "$build"
+  expect restored_tokens ">=" 1000
+  expect logits_max_diff == 0
+  expect ttft_hit_s "<=" "$(awk -v c="$(json_value "$object" ttft_cold_s)" 'BEGIN { print c / 5 }')"
+}
+
+bar_kill_clients() { # kill -9 of a client 500 times, half of them at named points
+  measure kill-clients "$build/tests/kill_bars" clients --kills 250
+  [[ -x $fault_build/tests/kill_bars ]] || { note MISSED "no fault build in ${fault_build/#$root\//}"; return; }
+  measure kill-clients-points "$fault_build/tests/kill_bars" clients --faults --kills 500
+}
+
+bar_kill_daemon() { # kill -9 of the daemon 100 times, warm and cold
+  measure kill-daemon "$build/tests/kill_bars" daemon --kills 100
+  measure kill-daemon-cold "$build/tests/kill_bars" daemon --cold --kills 100
+}
+
+bars_list() { sed -n 's/^bar_\([a-z_]*\)() { # \(.*\)$/\1\t\2/p' "${BASH_SOURCE[0]}"; }
+
+chosen=()
+while (($#)); do
+  case $1 in
+    --list) bars_list | column -t -s $'\t'; exit 0 ;;
+    --build) build=${2:?a folder}; shift ;;
+    --fault-build) fault_build=${2:?a folder}; shift ;;
+    --results) results=${2:?a folder}; shift ;;
+    -*) usage "unknown option $1" ;;
+    *) declare -F "bar_$1" >/dev/null || usage "no bar $1"; chosen+=("$1") ;;
+  esac
+  shift
+done
+((${#chosen[@]})) || mapfile -t chosen < <(bars_list | cut -f1)
+[[ -x $build/bin/kvbench ]] || usage "no kvbench in $build/bin: build first, or name the folder with --build"
+results=${results:-$(mktemp -d -t kvtier-bars.XXXXXX)}
+mkdir -p "$results"
+: >"$results/summary"
+for bar in "${chosen[@]}"; do
+  say "$bar (load $(cut -d' ' -f1 /proc/loadavg), $(nproc) cores)"
+  "bar_$bar"
+done
+echo
+cat "$results/summary"
+say "figures are in $results"
+exit "$missed"

@@ -5,7 +5,7 @@
 #   tools/test.sh unit            one stage: unit, system, sanitize, tsan, python, quality
 #   tools/test.sh unit base       the fast loop: builds and runs the tests whose name has the word in it
 #
-# Build folders: build, build-asan, build-tsan. KVTIER_JOBS sets the number of jobs.
+# Build folders: build-unit, build, build-asan, build-tsan. KVTIER_JOBS sets the number of jobs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -35,17 +35,17 @@ run_tests() {  # folder, ctest arguments
   ctest --test-dir "$folder" --output-on-failure --no-tests=error "$@"
 }
 
+# Without the benchmark and the tests that start daemons: stage system builds those in a folder of its own.
 stage_unit() {
   tools/install_packages.sh build test
-  mkdir -p build
-  configure build
+  mkdir -p build-unit
+  configure build-unit "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill"
+  build build-unit
   if (($#)); then
-    build build
-    run_tests build -R "$1"
+    run_tests build-unit -R "$1"
     return
   fi
-  build build
-  run_tests build -L "unit|explore|sim" -j 1
+  run_tests build-unit -L "unit|explore|sim" -j 1
 }
 
 stage_system() {

@@ -5,7 +5,7 @@
 #   tools/test.sh unit            one stage: unit, system, sanitize, tsan, python, quality
 #   tools/test.sh unit base       the fast loop: builds and runs the tests whose name has the word in it
 #
-# Build folders: build-unit, build, build-asan, build-tsan. KVTIER_JOBS sets the number of jobs.
+# Build folders: build, build-full, build-asan, build-tsan. KVTIER_JOBS sets the number of jobs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -38,22 +38,22 @@ run_tests() {  # folder, ctest arguments
 # Without the benchmark and the tests that start daemons: stage system builds those in a folder of its own.
 stage_unit() {
   tools/install_packages.sh build test
-  mkdir -p build-unit
-  configure build-unit "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill"
-  build build-unit
+  mkdir -p build
+  configure build "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill"
+  build build
   if (($#)); then
-    run_tests build-unit -R "$1"
+    run_tests build -R "$1"
     return
   fi
-  run_tests build-unit -L "unit|explore|sim" -j 1
+  run_tests build -L "unit|explore|sim" -j 1
 }
 
 stage_system() {
   tools/install_packages.sh build test
-  mkdir -p build
-  configure build
-  build build
-  run_tests build -L "system|kill" -j 1
+  mkdir -p build-full
+  configure build-full
+  build build-full
+  run_tests build-full -L "system|kill" -j 1
 }
 
 stage_sanitize() {
@@ -77,10 +77,10 @@ stage_tsan() {
 
 stage_python() {
   tools/install_packages.sh build test
-  mkdir -p build
-  configure build
-  build build
-  PYTHONPATH=build/python KVTIER_BIN=build/bin /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
+  mkdir -p build-full
+  configure build-full
+  build build-full
+  PYTHONPATH=build-full/python KVTIER_BIN=build-full/bin /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
 }
 
 stage_quality() {

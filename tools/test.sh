@@ -35,11 +35,11 @@ run_tests() {  # folder, ctest arguments
   ctest --test-dir "$folder" --output-on-failure --no-tests=error "$@"
 }
 
-# Without the benchmark and the tests that start daemons: stage system builds those in a folder of its own.
+# Without the benchmark, the tests that start daemons and those of the session layer, which share their client: stage system builds those in a folder of its own.
 stage_unit() {
   tools/install_packages.sh build test
   mkdir -p build
-  configure build "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill"
+  configure build "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill;tests/unit/session"
   build build
   if (($#)); then
     run_tests build -R "$1"
@@ -54,6 +54,7 @@ stage_system() {
   configure build-full
   build build-full
   run_tests build-full -L "system|kill" -j 1
+  run_tests build-full -R unit_session
 }
 
 stage_sanitize() {

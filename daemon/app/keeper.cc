@@ -160,9 +160,10 @@ class Keeper {
     backoff_ns_ =
         ran_ns >= kHealthyNs || backoff_ns_ == 0 ? kBackoffMinNs : std::min(2 * backoff_ns_, kBackoffMaxNs);
     const TimeNs until_ns = clock_.now_ns() + backoff_ns_;
-    while (!is_stopping_ && clock_.now_ns() < until_ns) {
+    // The clock is read once a turn: a pause that ended between two readings must not become an endless one.
+    for (TimeNs now_ns = clock_.now_ns(); !is_stopping_ && now_ns < until_ns; now_ns = clock_.now_ns()) {
       pollfd entry{signals_.get(), POLLIN, 0};
-      (void)::poll(&entry, 1, static_cast<int>((until_ns - clock_.now_ns()) / kNsPerMs) + 1);
+      (void)::poll(&entry, 1, static_cast<int>((until_ns - now_ns) / kNsPerMs) + 1);
       int status = 0;
       (void)take_signals(status);
     }

@@ -45,8 +45,7 @@ stage_unit() {
     run_tests build -R "$1"
     return
   fi
-  # client_deadline_test fails now and then: two of its cases race with the fake daemon's hang-up (stage flaky).
-  run_tests build -L "unit|explore|sim" -E client_deadline_test -j 1
+  run_tests build -L "unit|explore|sim" -j 1
 }
 
 stage_system() {
@@ -56,10 +55,6 @@ stage_system() {
   build build-full
   run_tests build-full -L "system|kill" -j 1
   run_tests build-full -R unit_session
-}
-
-stage_flaky() {
-  run_tests build -R client_deadline_test
 }
 
 stage_sanitize() {

@@ -7,7 +7,9 @@
 
 namespace kvtier::client {
 
-Result<Completion> request(Core& core, Requests& requests, const RequestCall& call, TimeNs deadline_ns) {
+namespace {
+
+Result<Completion> exchange(Requests& requests, const RequestCall& call, TimeNs deadline_ns) {
   const Result<std::uint32_t> id = requests.open(call.submission.op, call.arena_bytes, deadline_ns);
   if (!id.is_ok()) return id.status();
   const RequestScope scope(requests, id.value());
@@ -16,9 +18,17 @@ Result<Completion> request(Core& core, Requests& requests, const RequestCall& ca
   KV_RETURN_IF_ERROR(requests.send(id.value(), call.submission, deadline_ns));
   (void)KV_FAULT("client.request.sent");
   Result<Completion> answer = requests.await(id.value(), deadline_ns);
-  if (answer.code() == Code::kDeadline) core.wake_service();  // it takes in the late answer
   if (!answer.is_ok()) return answer;
   if (call.read) KV_RETURN_IF_ERROR(call.read(requests.arena_of(id.value()), answer.value()));
+  return answer;
+}
+
+}  // namespace
+
+Result<Completion> request(Core& core, Requests& requests, const RequestCall& call, TimeNs deadline_ns) {
+  Result<Completion> answer = exchange(requests, call, deadline_ns);
+  // Only now is the request in the table as late: the service thread will find it, and take in its answer.
+  if (answer.code() == Code::kDeadline) core.wake_service();
   return answer;
 }
 

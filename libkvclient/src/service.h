@@ -42,6 +42,7 @@ class Service {
   void announce(bool is_resumed);
   void register_spaces();
   void hang_up(const Status& why);
+  void disconnect(const Status& why);
   void say_goodbye();
 
   // service_messages.cc

@@ -92,15 +92,20 @@ void Service::register_spaces() {
     (void)core_.send_registration(*space);  // a dead socket shows in poll
 }
 
+// Told first, then the waiting calls end: who was told "unavailable" finds no connection.
 void Service::hang_up(const Status& why) {
   publish_view(false);
   is_connected_ = false;
+  removals_.clear();  // announced again by a daemon that still means it
+  next_attempt_ns_ = now_ns() + chance_.below(kBackoffFirstNs);
+  disconnect(why);
   Requests& requests = *session().requests;
   requests.break_off();
   core_.counts.requests_before += requests.sent_count();
   core_.counts.late_before += requests.late_count();
-  removals_.clear();  // announced again by a daemon that still means it
-  next_attempt_ns_ = now_ns() + chance_.below(kBackoffFirstNs);
+}
+
+void Service::disconnect(const Status& why) {
   const std::lock_guard lock(core_.mutex_);
   for (const auto& space : core_.spaces_) space->binding.store(0);
   core_.session_->socket.reset();

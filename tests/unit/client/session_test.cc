@@ -206,7 +206,7 @@ TEST(ClientSession, ManyRestartsUnderLoad) {
     while (!is_done) {
       (void)kvc_acquire(client.space, keys.data(), keys.size(), 0, 0, lease);
       for (std::size_t i = 0; i < kvc_lease_count(lease); ++i) {
-        EXPECT_EQ(*static_cast<const unsigned char*>(kvc_lease_blocks(lease)[i]), 0x19);
+        EXPECT_EQ(byte_of(lease, i, 0), 0x19);
       }
       kvc_release(lease);
     }

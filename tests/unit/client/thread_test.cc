@@ -27,9 +27,8 @@ void read_blocks(const TestClient& client, const std::atomic<bool>& is_done) {
   while (!is_done) {
     ASSERT_EQ(kvc_acquire(client.space, keys.data(), keys.size(), KVC_UNORDERED, 1, lease), KVC_OK);
     for (std::size_t i = 0; i < kvc_lease_count(lease); ++i) {
-      const auto* block = static_cast<const unsigned char*>(kvc_lease_blocks(lease)[i]);
-      if (block == nullptr) continue;
-      ASSERT_EQ(block[4095], 7);
+      if (kvc_lease_blocks(lease)[i] == nullptr) continue;
+      ASSERT_EQ(byte_of(lease, i, 4095), 7);
     }
     kvc_release(lease);
   }

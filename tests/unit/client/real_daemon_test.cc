@@ -1,0 +1,110 @@
+// The client library over the real store and conductor.
+
+#include "tests/unit/client/real_daemon.h"
+
+#include "tests/unit/client/client_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+std::vector<std::uint8_t> states_of(const TestClient& client, const std::vector<kvc_key>& keys) {
+  std::vector<std::uint8_t> states(keys.size(), 9);
+  std::size_t ready = 0;
+  EXPECT_EQ(kvc_match(client.space, keys.data(), keys.size(), states.data(), &ready), KVC_OK);
+  return states;
+}
+
+using States = std::vector<std::uint8_t>;
+
+// The daemon publishes the slot of a block that is being written; it must not pass for a ready one.
+TEST(ClientRealDaemon, ABlockIsMissingThenPendingThenReady) {
+  RealDaemon daemon;
+  const TestClient writer(daemon.path());
+  const TestClient reader(daemon.path());
+  const auto keys = keys_from(0, 2);
+  EXPECT_EQ(states_of(reader, keys), (States{KVC_MISSING, KVC_MISSING}));
+  std::vector<kvc_slot> slots = writer.reserve(keys);
+  EXPECT_EQ(states_of(reader, keys), (States{KVC_STATE_PENDING, KVC_STATE_PENDING}));
+  EXPECT_EQ(reader.acquire(keys), 0U);
+  EXPECT_EQ(reader.reserve(keys)[0].code, KVC_PENDING);
+  std::memset(slots[0].data, 0x21, 4096);
+  ASSERT_EQ(kvc_commit(writer.space, slots.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(states_of(reader, keys), (States{KVC_READY, KVC_STATE_PENDING}));
+  ASSERT_EQ(kvc_abort(writer.space, &slots[1], 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(states_of(reader, keys), (States{KVC_READY, KVC_MISSING}));
+  EXPECT_EQ(reader.reserve(keys)[0].code, KVC_EXISTS);
+  ASSERT_EQ(reader.acquire(keys), 1U);
+  EXPECT_EQ(reader.first_byte(), 0x21);
+}
+
+TEST(ClientRealDaemon, WaitEndsAtTheDeadlineOrWithTheBlock) {
+  RealDaemon daemon;
+  const TestClient writer(daemon.path());
+  const TestClient reader(daemon.path());
+  const auto keys = keys_from(0, 1);
+  std::vector<kvc_slot> slots = writer.reserve(keys);
+  std::size_t ready = 9;
+  EXPECT_EQ(kvc_wait(reader.space, keys.data(), 1, 20 * kMs, nullptr, &ready), KVC_DEADLINE);
+  EXPECT_EQ(ready, 0U);
+  std::thread waiter(
+      [&] { EXPECT_EQ(kvc_wait(reader.space, keys.data(), 1, 60'000 * kMs, nullptr, &ready), KVC_OK); });
+  ASSERT_EQ(kvc_commit(writer.space, slots.data(), 1, 0, 0), KVC_OK);
+  waiter.join();
+  EXPECT_EQ(ready, 1U);
+}
+
+TEST(ClientRealDaemon, PinsInvalidationAndSixtyFourThousandKeys) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  const auto keys = keys_from(0, 100);
+  client.put(keys);
+  std::vector<kvc_key> many = keys_from(0, 65536);
+  EXPECT_EQ(client.ready(many), 100U);
+  std::size_t pinned = 0;
+  EXPECT_EQ(kvc_pin(client.space, many.data(), many.size(), 1000 * kMs, 0, &pinned), KVC_OK);
+  EXPECT_EQ(pinned, 100U);
+  EXPECT_EQ(kvc_unpin(client.space, many.data(), many.size(), 0), KVC_OK);
+  std::uint64_t blocks = 0;
+  EXPECT_EQ(kvc_invalidate(client.space, 0, &blocks), KVC_OK);
+  EXPECT_EQ(blocks, 100U);
+  EXPECT_EQ(client.ready(keys), 0U);
+}
+
+TEST(ClientRealDaemon, AReserveLongerThanThePoolSaysWhyAndLeavesNothingBehind) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  const auto keys = keys_from(0, 8192);
+  std::vector<kvc_slot> slots = client.reserve(keys);
+  EXPECT_EQ(slots.front().code, KVC_OK);
+  EXPECT_EQ(slots.back().code, KVC_NO_SPACE);
+  EXPECT_NE(slots.back().cause, KVC_CAUSE_NONE);
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), slots.size(), 0, 0), KVC_OK);
+  EXPECT_EQ(kvc_ping(client.client, 0), KVC_OK);
+  EXPECT_EQ(client.stats().reservations_open, 0U);
+  client.put(keys_from(9000, 64));
+}
+
+TEST(ClientRealDaemon, AWarmRestartResumesTheSessionAndItsLeases) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  const auto keys = keys_from(0, 3);
+  client.put(keys, 0x42);
+  ASSERT_EQ(client.acquire(keys), 3U);
+  std::vector<kvc_slot> lost = client.reserve(keys_from(10, 1));
+  wait_until([&] { return daemon.sums_count() == 3; });
+  daemon.stop();
+  wait_until([&] { return !client.is_connected(); });
+  EXPECT_EQ(client.first_byte(2), 0x42);
+  daemon.start();
+  wait_until([&] { return client.is_usable(); });
+  EXPECT_EQ(client.status().resumed_count, 1U);
+  EXPECT_EQ(client.first_byte(2), 0x42);
+  EXPECT_EQ(kvc_commit(client.space, lost.data(), 1, 0, 0), KVC_STALE);
+  wait_until([&] { return client.ready(keys) == 3; });  // verified, then published again
+  kvc_release(client.lease);
+  EXPECT_EQ(client.acquire(keys), 3U);
+  EXPECT_EQ(client.first_byte(0), 0x42);
+}
+
+}  // namespace
+}  // namespace kvtier::test

@@ -20,6 +20,27 @@
 namespace kvtier::test {
 namespace {
 
+// Descriptors 3, 4, ... as sd_listen_fds expects them. First out of the way, so that none is overwritten.
+void hand_over(const std::vector<std::pair<std::string, int>>& fds) {
+  std::vector<int> high;
+  std::string names;
+  for (const auto& [name, fd] : fds) {
+    high.push_back(::fcntl(fd, F_DUPFD_CLOEXEC, 1000));
+    names += (names.empty() ? "" : ":") + name;
+  }
+  for (std::size_t i = 0; i < high.size(); ++i) ::dup2(high[i], static_cast<int>(3 + i));
+  ::setenv("LISTEN_FDS", std::to_string(fds.size()).c_str(), 1);
+  ::setenv("LISTEN_FDNAMES", names.c_str(), 1);
+  ::setenv("LISTEN_PID", std::to_string(::getpid()).c_str(), 1);
+}
+
+std::string value_of(const std::string& text, const std::string& name) {
+  const std::size_t at = text.find(name + "=");
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + name.size() + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
 [[noreturn]] void run_child(const ChildProcess::Options& options) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!options.output_path.empty()) {
@@ -28,8 +49,10 @@ namespace {
     ::dup2(fd, 2);
   }
   for (const std::string& each : options.environment) ::putenv(const_cast<char*>(each.c_str()));
-  if (options.uid != 0 &&
-      (::setgroups(0, nullptr) != 0 || ::setgid(options.uid) != 0 || ::setuid(options.uid) != 0))
+  if (!options.listen_fds.empty()) hand_over(options.listen_fds);
+  const gid_t gid = options.groups.empty() ? options.uid : options.groups.front();
+  if (options.uid != 0 && (::setgroups(options.groups.size(), options.groups.data()) != 0 ||
+                           ::setgid(gid) != 0 || ::setuid(options.uid) != 0))
     ::_exit(126);
   std::vector<char*> argv;
   for (const std::string& each : options.command) argv.push_back(const_cast<char*>(each.c_str()));
@@ -53,9 +76,30 @@ bool NotifySocket::take_one(int timeout_ms) {
   pollfd entry{socket_.get(), POLLIN, 0};
   if (::poll(&entry, 1, timeout_ms) <= 0) return false;
   std::array<char, 4096> text{};
-  const ssize_t length = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
-  if (length >= 0) heard_.emplace_back(text.data(), static_cast<std::size_t>(length));
-  return length >= 0;
+  iovec vector{text.data(), text.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t length = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (length < 0) return false;
+  heard_.emplace_back(text.data(), static_cast<std::size_t>(length));
+  UniqueFd fd;
+  if (const cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr && part->cmsg_type == SCM_RIGHTS) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(part), sizeof number);
+    fd.reset(number);
+  }
+  keep(heard_.back(), std::move(fd));
+  return true;
+}
+
+void NotifySocket::keep(const std::string& text, UniqueFd fd) {
+  if (text.find("FDSTOREREMOVE=1") != std::string::npos) stored_.erase(value_of(text, "FDNAME"));
+  if (text.find("FDSTORE=1") != std::string::npos && fd.is_open())
+    stored_.emplace(value_of(text, "FDNAME"), std::move(fd));
 }
 
 void NotifySocket::drain() {
@@ -126,12 +170,13 @@ std::vector<std::string> DaemonPlace::command(const std::vector<std::string>& mo
   return words;
 }
 
-std::unique_ptr<ChildProcess> DaemonPlace::launch(const std::vector<std::string>& command,
-                                                  const std::vector<std::string>& environment) {
+std::unique_ptr<ChildProcess> DaemonPlace::launch(
+    const std::vector<std::string>& command, const std::vector<std::string>& environment,
+    const std::vector<std::pair<std::string, int>>& listen_fds) {
   std::vector<std::string> all = {"NOTIFY_SOCKET=" + dir_.file("notify")};
   all.insert(all.end(), environment.begin(), environment.end());
   return std::make_unique<ChildProcess>(ChildProcess::Options{
-      .command = command, .environment = all, .output_path = dir_.file("output"), .uid = 0});
+      .command = command, .environment = all, .output_path = dir_.file("output"), .listen_fds = listen_fds});
 }
 
 std::unique_ptr<ChildProcess> DaemonPlace::start(const std::vector<std::string>& more) {

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libkvclient/base/clock.h"
@@ -19,10 +21,12 @@ namespace kvtier::test {
 /// How long a test waits for what must come. Never a measure of speed.
 inline constexpr TimeNs kPatienceNs = 30 * kNsPerSecond;
 
-/// What a service manager would hear.
+/// What a service manager would hear and keep.
 class NotifySocket {
  public:
   explicit NotifySocket(const std::string& path);
+  /// The descriptor store: what FDSTORE=1 put and FDSTOREREMOVE=1 did not remove.
+  std::multimap<std::string, UniqueFd>& stored() { return stored_; }
   /// The next datagram whose text contains `what`; earlier ones are kept in heard(). False: none within the
   /// time.
   bool wait_for(const std::string& what, TimeNs timeout_ns);
@@ -33,8 +37,10 @@ class NotifySocket {
 
  private:
   bool take_one(int timeout_ms);
+  void keep(const std::string& text, UniqueFd fd);
   UniqueFd socket_;
   std::vector<std::string> heard_;
+  std::multimap<std::string, UniqueFd> stored_;
 };
 
 /// A child process that dies with the test.
@@ -45,6 +51,9 @@ class ChildProcess {
     std::vector<std::string> environment;  ///< "NAME=value", beside ours
     std::string output_path;               ///< stdout and stderr; empty: ours
     uid_t uid = 0;                         ///< of the child; 0: ours
+    std::vector<gid_t> groups = {};        ///< of the child, when it has a uid; the first one is its own
+    /// Handed over as a service manager does (LISTEN_FDS). Not owned.
+    std::vector<std::pair<std::string, int>> listen_fds = {};
   };
   explicit ChildProcess(const Options& options);
   ~ChildProcess();
@@ -79,7 +88,8 @@ class DaemonPlace {
   std::unique_ptr<ChildProcess> start(const std::vector<std::string>& more = {});
   /// Starts without waiting.
   std::unique_ptr<ChildProcess> launch(const std::vector<std::string>& command,
-                                       const std::vector<std::string>& environment = {});
+                                       const std::vector<std::string>& environment = {},
+                                       const std::vector<std::pair<std::string, int>>& listen_fds = {});
   /// Writes the configuration file that command() names.
   void write_config(const std::string& yaml) const;
 

@@ -121,5 +121,31 @@ TEST(Keeper, killed_again_and_again_under_load_no_wrong_byte) {
   EXPECT_EQ(wrong, 0u);
 }
 
+// The same through a service manager's descriptor store, played by the test.
+TEST(ServiceManager, a_killed_daemon_comes_back_warm_from_its_descriptor_store) {
+  DaemonPlace place;
+  const std::vector<std::string> variable = {"KVTIER_FD_STORE=1"};
+  std::unique_ptr<ChildProcess> daemon = place.launch(place.command(), variable);
+  ASSERT_TRUE(place.notify().wait_for("READY=1", kPatienceNs)) << place.output();
+  CacheClient client({.socket = place.socket()});
+  ASSERT_EQ(client.store(1, 0, 40), 40u) << client.error();
+  ::sleep(2);
+  daemon->signal(SIGKILL);
+  daemon->wait();
+  place.notify().drain();
+  std::vector<std::pair<std::string, int>> kept;
+  for (const auto& [name, fd] : place.notify().stored()) kept.emplace_back(name, fd.get());
+  EXPECT_GT(kept.size(), 4u);
+  daemon = place.launch(place.command(), variable, kept);
+  ASSERT_TRUE(place.notify().wait_for("READY=1", kPatienceNs)) << place.output();
+  EXPECT_TRUE(eventually([&] {
+    place.notify().drain();
+    return client.match(1, 40) == 40;
+  })) << client.status().last_error
+      << place.output();
+  EXPECT_EQ(client.read(1, 40).wrong_blocks, 0u);
+  EXPECT_GE(client.status().resumed_count, 1u) << "it proved its channel";
+}
+
 }  // namespace
 }  // namespace kvtier::test

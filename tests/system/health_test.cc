@@ -1,0 +1,88 @@
+// What kvctl says of a daemon that works, hangs, is absent; and how a daemon ends when a part of it fails.
+
+#include <gtest/gtest.h>
+
+#include "tests/system/cache_client.h"
+#include "tests/system/daemon_process.h"
+
+namespace kvtier::test {
+namespace {
+
+class Health : public testing::Test {
+ protected:
+  int kvctl(const std::vector<std::string>& words) {
+    std::vector<std::string> command = {program("kvctl"), "--socket", place_.admin_socket()};
+    command.insert(command.end(), words.begin(), words.end());
+    ChildProcess child({.command = command, .environment = {}, .output_path = place_.file("kvctl")});
+    return child.wait();
+  }
+  std::string said() { return read_file(place_.file("kvctl")); }
+
+  DaemonPlace place_;
+};
+
+TEST_F(Health, U07_a_daemon_that_works_and_its_clients_versions) {
+  const std::unique_ptr<ChildProcess> daemon = place_.start();
+  ASSERT_NE(daemon, nullptr) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_TRUE(client.works(1));
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_EQ(kvctl({"stat"}), 0) << said();
+  EXPECT_EQ(kvctl({"--json", "clients"}), 0) << said();
+  EXPECT_NE(said().find(KVTIER_VERSION), std::string::npos);
+  EXPECT_NE(said().find("cache-client"), std::string::npos);
+}
+
+TEST_F(Health, an_absent_daemon_is_2) {
+  EXPECT_EQ(kvctl({"status"}), 2) << said();
+  EXPECT_FALSE(said().empty());
+}
+
+// The counters file tells even while the daemon is stopped.
+TEST_F(Health, a_stopped_daemon_is_down_for_status_and_readable_for_stat) {
+  const std::unique_ptr<ChildProcess> daemon = place_.start();
+  ASSERT_NE(daemon, nullptr) << place_.output();
+  daemon->signal(SIGSTOP);
+  EXPECT_EQ(kvctl({"status"}), 2) << said();
+  const int stat = kvctl({"stat", "--file", place_.runtime_dir() + "/counters"});
+  EXPECT_TRUE(stat == 0 || stat == 1) << stat << said();
+  EXPECT_NE(said().find("host_bytes"), std::string::npos) << said();
+  daemon->signal(SIGCONT);
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+}
+
+// S-11: a thread that fails ends the process, and not with 0.
+TEST_F(Health, S11_a_failed_conductor_ends_the_daemon_with_70) {
+#ifndef KVTIER_FAULTS
+  GTEST_SKIP() << "needs a fault build (-DKVTIER_FAULTS=ON)";
+#else
+  const std::unique_ptr<ChildProcess> daemon =
+      place_.launch(place_.command(), {"KVTIER_FAULTS=app.conductor=fail@20"});
+  EXPECT_EQ(daemon->wait(), 70) << place_.output();
+  EXPECT_NE(place_.output().find("conductor"), std::string::npos) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 2) << said();
+#endif
+}
+
+// S-09: a slow start is told of, with its progress, and its time grows with it.
+TEST_F(Health, S09_a_slow_start_reports_and_asks_for_time) {
+#ifndef KVTIER_FAULTS
+  GTEST_SKIP() << "needs a fault build (-DKVTIER_FAULTS=ON)";
+#else
+  std::unique_ptr<ChildProcess> daemon =
+      place_.launch(place_.command({"host.bytes=128MiB", "host.slab_bytes=16MiB"}),
+                    {"KVTIER_FAULTS=app.reserve=delay:400ms"});
+  ASSERT_TRUE(place_.notify().wait_for("READY=1", kPatienceNs)) << place_.output();
+  std::size_t reports = 0;
+  std::size_t extensions = 0;
+  for (const std::string& each : place_.notify().heard()) {
+    reports += each.find("STATUS=reserving memory") != std::string::npos ? 1 : 0;
+    extensions += each.find("EXTEND_TIMEOUT_USEC=") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(reports, 4u);
+  EXPECT_EQ(extensions, reports);
+#endif
+}
+
+}  // namespace
+}  // namespace kvtier::test

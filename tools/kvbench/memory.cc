@@ -1,7 +1,11 @@
 // kvbench memory: what is used, all processes together, against the payload and the overhead that the daemon
-// states.
+// states. Used: every page of shared memory, mapped or not, and the private pages of the daemon and of what
+// the library adds to its clients.
 
-#include <memory>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 
 #include "tools/kvbench/options.h"
 #include "tools/kvbench/support/child_process.h"
@@ -39,6 +43,7 @@ class Memory {
  private:
   void client_body(unsigned number) {
     go_.wait();
+    before_->fetch_add(process_memory(::getpid()).pss_private_bytes);
     BenchClient client(daemon_.socket(), {options_.block_bytes});
     if (!has_filled_->exchange(true)) fill(client);
     read_all(client, number);
@@ -59,8 +64,8 @@ class Memory {
   }
 
   Report report() {
-    ProcessMemory all = process_memory(daemon_.pid());
-    const std::uint64_t daemon_pss = all.pss_bytes;
+    const ProcessMemory daemon = process_memory(daemon_.pid());
+    ProcessMemory all = daemon;
     for (const Child& child : children_) {
       const ProcessMemory each = process_memory(child.pid());
       all.pss_bytes += each.pss_bytes;
@@ -71,6 +76,7 @@ class Memory {
     const std::uint64_t metadata = counters.value("metadata_bytes");
     const std::uint64_t channels = counters.value("channel_bytes");
     const std::uint64_t shared = memfd_bytes(daemon_.pid());
+    const std::uint64_t added = all.pss_private_bytes - std::min(all.pss_private_bytes, before_->load());
     const auto stated = static_cast<double>(payload + metadata + channels);
     Report report("memory");
     report.add("blocks_resident", counters.value("blocks_ready"));
@@ -79,13 +85,14 @@ class Memory {
     report.add("payload_bytes", payload);
     report.add("metadata_bytes", metadata);
     report.add("channel_bytes", channels);
-    report.add("ratio", static_cast<double>(all.pss_bytes) / stated);
-    report.add("pages_ratio", static_cast<double>(shared + all.pss_private_bytes) / stated);
+    report.add("ratio", static_cast<double>(shared + added) / stated);
+    report.add("pss_ratio", static_cast<double>(all.pss_bytes) / stated);
     report.add("overhead_bytes_per_block", counters.value("index_bytes_per_block"));
     report.add("channel_bytes_per_client", channels / std::max(1U, options_.clients));
     report.add("pss_bytes", all.pss_bytes);
-    report.add("pss_daemon_bytes", daemon_pss);
-    report.add("private_bytes", all.pss_private_bytes);
+    report.add("pss_daemon_bytes", daemon.pss_bytes);
+    report.add("private_bytes_added", added);
+    report.add("private_bytes_daemon", daemon.pss_private_bytes);
     report.add("memfd_bytes", shared);
     return report;
   }
@@ -95,6 +102,7 @@ class Memory {
   DaemonProcess daemon_;
   Event go_, done_, end_;
   Shared<std::atomic<bool>> has_filled_;
+  Shared<std::atomic<std::uint64_t>> before_;  ///< private memory of the clients before they were clients
   Shared<std::atomic<std::uint64_t>> wrong_;
   Shared<std::atomic<std::uint64_t>> held_;
   std::vector<Child> children_;

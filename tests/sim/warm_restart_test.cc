@@ -100,6 +100,7 @@ TEST_F(WarmRestart, BlocksComeBackAfterTheirChecksumAndLeasesStayExact) {
   std::optional<SimLease> lease = client_->acquire(space_, keys[3]);
   ASSERT_TRUE(lease);
   restart_and_resume();
+  client_->resolve_again(*lease);
   EXPECT_EQ(store_->unverified_count(), 20U);
   EXPECT_FALSE(client_->acquire(space_, keys[0])) << "not before its checksum";
   EXPECT_EQ(check_pattern(lease->key, lease->bytes), kBlockBytes);

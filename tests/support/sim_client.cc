@@ -147,15 +147,24 @@ std::uint32_t SimClient::simple(Op op, SpaceId space, const std::vector<Key>& ke
   return submission.request_id;
 }
 
+PinCell& SimClient::pin_of(SlotRef slot) {
+  std::byte* pins = channel() + ChannelLayout::kPins + slot.slab() * store_->state().pins_stride;
+  return reinterpret_cast<PinCell*>(pins)[slot.slot()];
+}
+
 std::optional<SimLease> SimClient::acquire(SpaceId space, const Key& key) {
   if (directory_.is_moved()) map_directory();
   Residency at;
   if (!directory_.find(space, key, at) || at.is_pending() || !at.host.is_present()) return std::nullopt;
   Slab& slab = store_->state().memory.slab(SlabIndex{at.host.slot.slab()});
-  std::byte* pins = channel() + ChannelLayout::kPins + index_of(slab.index()) * store_->state().pins_stride;
-  PinCell& pin = reinterpret_cast<PinCell*>(pins)[at.host.slot.slot()];
+  PinCell& pin = pin_of(at.host.slot);
   if (!Pins::acquire(pin, slab.table().cell(at.host.slot.slot()), at.host.generation)) return std::nullopt;
-  return SimLease{key, &pin, slot_bytes(at.host.slot, block_bytes_)};
+  return SimLease{key, &pin, slot_bytes(at.host.slot, block_bytes_), at.host.slot};
+}
+
+void SimClient::resolve_again(SimLease& lease) {
+  lease.pin = &pin_of(lease.slot);
+  lease.bytes = slot_bytes(lease.slot, block_bytes_);
 }
 
 int SimClient::match(SpaceId space, const Key& key) {

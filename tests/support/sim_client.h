@@ -28,6 +28,7 @@ struct SimLease {
   Key key{};
   PinCell* pin = nullptr;
   std::span<const std::byte> bytes;
+  SlotRef slot;
 };
 
 class SimClient {
@@ -71,8 +72,12 @@ class SimClient {
   void map_directory();
   /// The same client after a warm restart of the daemon.
   void resume(Store& store, const SessionGrant& grant);
+  /// A lease of before the restart. A real client's mappings live on; this one reads through the store's, which the new
+  /// store made anew, so that old pointers dangle.
+  void resolve_again(SimLease& lease);
 
  private:
+  PinCell& pin_of(SlotRef slot);
   Submission base(Op op, SpaceId space, std::uint32_t count);
   std::span<std::byte> slot_bytes(SlotRef slot, std::uint64_t bytes);
 

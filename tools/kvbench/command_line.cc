@@ -49,6 +49,8 @@ CLI::App* share_add(CLI::App& app, ShareOptions& to) {
       ->check(Range(std::uint64_t{64}, 64 * kMiB));
   command->add_option("--blocks", to.blocks, "blocks a turn, pipelined")->check(Range(1, 1024));
   command->add_option("--singles", to.singles, "rounds of one block")->check(Range(1, 100'000));
+  command->add_flag("--one-buffer", to.is_one_buffer,
+                    "publish from one buffer, read into one, as the benchmarks of peers do");
   return command;
 }
 

@@ -29,8 +29,9 @@ struct LookupOptions {
 
 struct ShareOptions {
   std::uint64_t block_bytes = 2 << 20;
-  std::size_t blocks = 64;  ///< a turn
-  unsigned singles = 50;    ///< rounds of one block, for its latency
+  std::size_t blocks = 64;     ///< a turn
+  unsigned singles = 50;       ///< rounds of one block, for its latency
+  bool is_one_buffer = false;  ///< publish from one private buffer, read into one; it stays in the caches
 };
 
 struct ChurnOptions {

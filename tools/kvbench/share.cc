@@ -83,6 +83,7 @@ class Share {
     report.count_errors(link_.board->wrong.load());
     report.add("block_bytes", std::uint64_t{options_.block_bytes});
     report.add("blocks", std::uint64_t{options_.blocks});
+    report.add("buffers", std::uint64_t{buffers_count(options_)});
     report.add("publish_ratio", ratio_of(&Turn::reference_ns, &Turn::publish_ns));
     report.add("read_ratio", ratio_of(&Turn::read_reference_ns, &Turn::read_ns));
     report.add("in_place_read", ratio_of(&Turn::in_place_reference_ns, &Turn::in_place_ns));

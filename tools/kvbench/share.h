@@ -17,6 +17,14 @@ namespace kvtier::bench {
 
 enum class ShareTask : std::uint32_t { kAcquire, kRead, kEnd };
 
+/// Where block i is in a side's private memory, and whose pattern it has.
+inline std::size_t buffer_of(const ShareOptions& options, std::size_t i) {
+  return options.is_one_buffer ? 0 : i;
+}
+inline std::size_t buffers_count(const ShareOptions& options) {
+  return options.is_one_buffer ? 1 : options.blocks;
+}
+
 /// What the two processes tell each other. Times in nanoseconds for all blocks together.
 struct ShareBoard {
   std::atomic<ShareTask> task{ShareTask::kAcquire};
@@ -54,12 +62,18 @@ class SharePublisher {
  private:
   void hand_over(ShareTask task, std::size_t count);
   void fill_source(std::size_t count);
+  [[nodiscard]] std::byte* source(std::size_t i) const {
+    return source_.piece(buffer_of(options_, i), options_.block_bytes).data();
+  }
+  [[nodiscard]] std::byte* target(std::size_t i) const {
+    return target_.piece(i, options_.block_bytes).data();
+  }
 
   const ShareOptions options_;
   ShareLink& link_;
   BenchClient client_;
   PrivateBuffer source_;
-  PrivateBuffer target_;
+  PrivateBuffer target_;  ///< stands for the slots, so always one a block
   std::uint64_t chain_ = 0;
   std::vector<Key> keys_;
   std::vector<kvc_slot> slots_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "tests/support/pattern_block.h"
@@ -10,7 +11,7 @@ SharePublisher::SharePublisher(const ShareOptions& options, const std::string& s
     : options_(options),
       link_(link),
       client_(socket, {options.block_bytes}),
-      source_(options.blocks * options.block_bytes),
+      source_(buffers_count(options) * options.block_bytes),
       target_(options.blocks * options.block_bytes),
       slots_(options.blocks) {}
 
@@ -23,17 +24,17 @@ void SharePublisher::warm(std::uint64_t pool_blocks) {
 
 void SharePublisher::fill_source(std::size_t count) {
   keys_ = chain_keys(++chain_, 1, count);
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < std::min(count, buffers_count(options_)); ++i) {
     test::fill_pattern(keys_[i], source_.piece(i, options_.block_bytes));
-  flush_caches();
+  }
+  if (!options_.is_one_buffer) flush_caches();
 }
 
 TimeNs SharePublisher::copy_reference() {
   fill_source(options_.blocks);
   const TimeNs start = now_ns();
   for (std::size_t i = 0; i < options_.blocks; ++i) {
-    std::memcpy(target_.piece(i, options_.block_bytes).data(), source_.piece(i, options_.block_bytes).data(),
-                options_.block_bytes);
+    std::memcpy(target(i), source(i), options_.block_bytes);
     keep(target_.data());
   }
   return now_ns() - start;
@@ -47,7 +48,7 @@ TimeNs SharePublisher::publish(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     need(slots_[i].code == KVC_OK, std::string("a block was refused: ") + kvc_code_name(slots_[i].code) +
                                        ", " + kvc_cause_name(slots_[i].cause));
-    std::memcpy(slots_[i].data, source_.piece(i, options_.block_bytes).data(), options_.block_bytes);
+    std::memcpy(slots_[i].data, source(i), options_.block_bytes);
     need_ok(kvc_commit(client_.space(), &slots_[i], 1, 0, 0), "kvc_commit");
   }
   link_.done.wait();

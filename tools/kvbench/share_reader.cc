@@ -20,13 +20,14 @@ std::uint64_t sum_words(const void* data, std::size_t bytes) {
 class ShareReader {
  public:
   ShareReader(const ShareOptions& options, const std::string& socket, ShareLink& link)
-      : bytes_(options.block_bytes),
+      : options_(options),
+        bytes_(options.block_bytes),
         blocks_(options.blocks),
         board_(*link.board),
         client_(socket, {options.block_bytes}),
         lease_(client_.make_lease(1)),
         source_(options.blocks * options.block_bytes),
-        target_(options.blocks * options.block_bytes) {}
+        target_(buffers_count(options) * options.block_bytes) {}
 
   void turn(ShareTask task) {
     keys_ = chain_keys(board_.chain.load(), 1, board_.count.load());
@@ -70,14 +71,14 @@ class ShareReader {
 
   template <class Body>
   TimeNs timed(const Body& body) {
-    flush_caches();
+    if (!options_.is_one_buffer) flush_caches();
     const TimeNs start = now_ns();
     for (std::size_t i = 0; i < blocks_; ++i) body(i);
     return now_ns() - start;
   }
 
   void copy(std::size_t i, const void* from) {
-    std::memcpy(target_.piece(i, bytes_).data(), from, bytes_);
+    std::memcpy(target_.piece(buffer_of(options_, i), bytes_).data(), from, bytes_);
     keep(target_.data());
   }
 
@@ -91,8 +92,9 @@ class ShareReader {
     }
   }
 
+  // With one buffer all blocks have the first key's bytes, and the last copy stands for all.
   void check_copies() {
-    for (std::size_t i = 0; i < blocks_; ++i) {
+    for (std::size_t i = 0; i < buffers_count(options_); ++i) {
       const std::size_t right = test::check_pattern(keys_[i], target_.piece(i, bytes_));
       if (right != bytes_) board_.wrong.fetch_add(1);
     }
@@ -102,10 +104,13 @@ class ShareReader {
   // eviction order upside down.
   void check_in_place() {
     std::size_t held = 0;
-    board_.wrong.fetch_add(client_.check(keys_, &held));
+    std::vector<Key> patterns = keys_;
+    for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = keys_[buffer_of(options_, i)];
+    board_.wrong.fetch_add(client_.check(keys_, patterns, &held));
     need(held == keys_.size(), "a part of a prefix that was just published is not there");
   }
 
+  const ShareOptions& options_;
   const std::uint64_t bytes_;
   const std::size_t blocks_;
   ShareBoard& board_;

@@ -100,7 +100,8 @@ peer_round() {
 }
 
 own_round() {
-  "$build/bin/kvbench" share --block-bytes $((2 << 20)) --json >"$work/share.$1"
+  # The peer's benchmark copies from and to one buffer, so does this.
+  "$build/bin/kvbench" share --block-bytes $((2 << 20)) --one-buffer --json >"$work/share.$1"
   "$build/bin/kvbench" lookup --resident 200 --keys 200 --threads 1 --commits 0 --json >"$work/lookup.$1"
 }
 

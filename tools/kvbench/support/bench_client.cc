@@ -85,10 +85,15 @@ std::size_t BenchClient::put(std::span<const Key> keys, const Key* parent) {
 }
 
 std::uint64_t BenchClient::check(std::span<const Key> keys, std::size_t* held) {
+  return check(keys, keys, held);
+}
+
+std::uint64_t BenchClient::check(std::span<const Key> keys, std::span<const Key> patterns,
+                                 std::size_t* held) {
   const Lease lease = make_lease(keys.size());
   need_ok(kvc_acquire(space_, as_c(keys.data()), keys.size(), 0, 0, lease.get()), "kvc_acquire");
   if (held != nullptr) *held = kvc_lease_held(lease.get());
-  return wrong_blocks(lease.get(), keys);
+  return wrong_blocks(lease.get(), patterns);
 }
 
 std::uint64_t wrong_blocks(const kvc_lease* lease, std::span<const Key> keys) {

@@ -45,6 +45,8 @@ class BenchClient {
   std::size_t put(std::span<const Key> keys, const Key* parent = nullptr);
   /// Leases the ready prefix and checks every byte. Wrong blocks; those that are missing are not wrong.
   std::uint64_t check(std::span<const Key> keys, std::size_t* held = nullptr);
+  /// The same where block i has the pattern of patterns[i].
+  std::uint64_t check(std::span<const Key> keys, std::span<const Key> patterns, std::size_t* held);
 
  private:
   kvc_client* client_ = nullptr;

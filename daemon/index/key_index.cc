@@ -10,15 +10,17 @@
 namespace kvtier {
 namespace {
 
+// Three words and the block's id make an entry of 16 bytes.
 struct Fingerprint {
-  std::uint64_t low;
-  std::uint64_t high;
+  std::uint32_t low;
+  std::uint32_t middle;
+  std::uint32_t high;
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// Both halves of a fingerprint are mixed already: either serves as the hash.
+// All words of a fingerprint are mixed already: any of them serves as the hash.
 struct FingerprintHash {
-  std::size_t operator()(const Fingerprint& f) const { return f.low; }
+  std::size_t operator()(const Fingerprint& f) const { return (std::uint64_t{f.middle} << 32) | f.low; }
 };
 
 Fingerprint fingerprint(std::uint64_t seed, NamespaceId tenant, SpaceId space, const Key& key) {
@@ -29,35 +31,50 @@ Fingerprint fingerprint(std::uint64_t seed, NamespaceId tenant, SpaceId space, c
     low = mix64(low ^ word);
     high = mix64(high + word * 0xd6e8feb86659fd93ULL);
   }
-  return {low, high};
+  return {static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+          static_cast<std::uint32_t>(high)};
 }
 
 constexpr std::size_t kSlotsPerBucket = 4;
+constexpr std::size_t kCapacityMin = 1024;
 constexpr double kLoadMax = 0.90;  // above it a four-slot cuckoo table spends its time moving entries
 
 }  // namespace
 
 struct KeyIndex::Table {
+  Table() { map.maximum_hashpower(map.hashpower()); }
+
+  // Under the exclusive lock: the library grows with nobody beside it, and at no other time.
+  void grow(std::uint64_t capacity) {
+    map.maximum_hashpower(libcuckoo::NO_MAXIMUM_HASHPOWER);
+    map.reserve(capacity);
+    map.maximum_hashpower(map.hashpower());
+  }
+
   libcuckoo::cuckoohash_map<Fingerprint, std::uint32_t, FingerprintHash, std::equal_to<Fingerprint>,
                             std::allocator<std::pair<const Fingerprint, std::uint32_t>>, kSlotsPerBucket>
-      map{1024};
+      map{kCapacityMin};
 };
 
-KeyIndex::KeyIndex(std::uint64_t seed) : table_(std::make_unique<Table>()), seed_(seed) {}
+KeyIndex::KeyIndex(std::uint64_t seed) : seed_(seed), table_(std::make_unique<Table>()) {}
 KeyIndex::~KeyIndex() = default;
 
 Status KeyIndex::reserve(std::uint64_t count) {
+  const auto needed = static_cast<std::uint64_t>(static_cast<double>(count) / kLoadMax) + 1;
+  const std::unique_lock lock(growth_);
+  if (needed <= table_->map.capacity()) return Status::ok();
   try {
-    const auto needed = static_cast<std::uint64_t>(static_cast<double>(count) / kLoadMax) + 1;
-    if (needed > table_->map.capacity()) table_->map.reserve(needed);
+    table_->grow(needed);
     return Status::ok();
   } catch (const std::exception& error) {
+    table_->map.maximum_hashpower(table_->map.hashpower());
     return {Code::kNoSpace,
             "the key index cannot grow to " + std::to_string(count) + " blocks: " + error.what()};
   }
 }
 
 BlockId KeyIndex::find(NamespaceId tenant, SpaceId space, const Key& key) const {
+  const std::shared_lock lock(growth_);
   std::uint32_t block = index_of(BlockId::kNone);
   table_->map.find(fingerprint(seed_, tenant, space, key), block);
   return BlockId{block};
@@ -65,24 +82,27 @@ BlockId KeyIndex::find(NamespaceId tenant, SpaceId space, const Key& key) const 
 
 Code KeyIndex::insert(NamespaceId tenant, SpaceId space, const Key& key, BlockId block) {
   if (KV_FAULT("index.insert") == Fault::kFail) return Code::kNoSpace;
+  const std::shared_lock lock(growth_);
   try {
     return table_->map.insert(fingerprint(seed_, tenant, space, key), index_of(block)) ? Code::kOk
                                                                                        : Code::kExists;
   } catch (const std::exception&) {
-    return Code::kNoSpace;  // bad_alloc, load_factor_too_low or maximum_hashpower_exceeded: the block is not
-                            // cached
+    return Code::kNoSpace;  // maximum_hashpower_exceeded, as a rule: the block is not cached
   }
 }
 
 bool KeyIndex::erase(NamespaceId tenant, SpaceId space, const Key& key) {
+  const std::shared_lock lock(growth_);
   return table_->map.erase(fingerprint(seed_, tenant, space, key));
 }
 
 std::uint64_t KeyIndex::size() const {
+  const std::shared_lock lock(growth_);
   return table_->map.size();
 }
 
 std::uint64_t KeyIndex::bytes_resident() const {
+  const std::shared_lock lock(growth_);
   // A bucket: four entries, four partial hashes, four occupancy flags.
   constexpr std::size_t kBucketBytes =
       kSlotsPerBucket * (sizeof(std::pair<const Fingerprint, std::uint32_t>) + 2);

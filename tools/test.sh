@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # The test command: installs what is missing, builds, runs the tests.
 #
-#   tools/test.sh                 what CI runs: the stage unit
-#   tools/test.sh unit            one stage: unit, system, sanitize, tsan, python, quality
-#   tools/test.sh unit base       the fast loop: builds and runs the tests whose name has the word in it
+#   tools/test.sh                 what CI runs: all stages
+#   tools/test.sh system          one stage: unit, system, python, quality, sanitize, tsan
+#   tools/test.sh unit base       the fast loop: builds and runs only the tests whose name has the word in it
 #
-# Build folders: build, build-full, build-asan, build-tsan. KVTIER_JOBS sets the number of jobs.
+# Build folders: build, build-asan, build-tsan; objects are shared through ccache. KVTIER_JOBS sets the number of jobs.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 jobs=${KVTIER_JOBS:-$(nproc)}
-stages=(unit)
+stages=(unit system python quality sanitize tsan)
+# Lets all checkouts and build folders share objects: neither is part of what is compiled.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 say() { echo "test.sh: $*"; }
 
@@ -29,59 +31,43 @@ build() {  # folder, targets
     { grep -E "error|FAILED|undefined" "$folder.log" | head -n 40; return 1; }
 }
 
+build_product() {
+  tools/install_packages.sh build test
+  configure build
+  build build "$@"
+}
+
 run_tests() {  # folder, ctest arguments
   local folder=$1
   shift
   ctest --test-dir "$folder" --output-on-failure --no-tests=error "$@"
 }
 
-# Without the benchmark, the tests that start daemons and those of the session layer, which share their client: stage system builds those in a folder of its own.
 stage_unit() {
-  tools/install_packages.sh build test
-  mkdir -p build
-  configure build "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill;tests/unit/session"
-  build build
-  if (($#)); then
-    run_tests build -R "$1"
-    return
-  fi
+  (($# == 0)) || { run_some "$1"; return; }
+  build_product
   run_tests build -L "unit|explore|sim" -j 1
 }
 
+run_some() {  # word
+  local tests
+  tools/install_packages.sh build test
+  configure build
+  mapfile -t tests < <(ctest --test-dir build -N -R "$1" | sed -n 's/^ *Test *#[0-9]*: //p')
+  ((${#tests[@]})) || { say "no test has '$1' in its name; ctest --test-dir build -N lists them"; return 2; }
+  build build "${tests[@]}"
+  run_tests build -R "$1"
+}
+
+# Daemons are started, killed and restarted; a short run of what tools/bars.sh does at length.
 stage_system() {
-  tools/install_packages.sh build test
-  mkdir -p build-full
-  configure build-full
-  build build-full
-  run_tests build-full -L "system|kill" -j 1
-  run_tests build-full -R unit_session
-}
-
-stage_sanitize() {
-  tools/install_packages.sh build test
-  mkdir -p build-asan
-  configure build-asan -DKVTIER_SANITIZE=address,undefined -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" "-DKVTIER_SKIP=tools/kvbench;tests/system;tests/kill;libkvclient/python"
-  build build-asan
-  run_tests build-asan -L "unit|explore|sim" -j 1
-}
-
-stage_tsan() {
-  tools/install_packages.sh build test
-  mkdir -p build-tsan
-  configure build-tsan -DKVTIER_SANITIZE=thread -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
-    "-DKVTIER_SKIP=tools/kvbench;tools/kvctl;tests/system;tests/kill;tests/sim;libkvclient/python"
-  build build-tsan
-  run_tests build-tsan -R "wire|client|session|agent|pins|slot_table|directory|access_log" -j 1
+  build_product
+  run_tests build -L "system|kill" -j 1
 }
 
 stage_python() {
-  tools/install_packages.sh build test
-  mkdir -p build-full
-  configure build-full
-  build build-full
-  PYTHONPATH=build-full/python KVTIER_BIN=build-full/bin /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
+  build_product
+  PYTHONPATH=build/python KVTIER_BIN=build/bin /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
 }
 
 stage_quality() {
@@ -89,10 +75,27 @@ stage_quality() {
   git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 }
 
+stage_sanitize() {
+  tools/install_packages.sh build test
+  configure build-asan -DKVTIER_SANITIZE=address,undefined -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" "-DKVTIER_SKIP=tools/kvbench;tools/kvctl;tests/system;tests/kill;libkvclient/python"
+  build build-asan
+  run_tests build-asan -L "unit|explore|sim" -j 1
+}
+
+stage_tsan() {
+  tools/install_packages.sh build test
+  configure build-tsan -DKVTIER_SANITIZE=thread -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
+    "-DKVTIER_SKIP=tools/kvbench;tools/kvctl;daemon/app;tests/system;tests/kill;tests/sim;tests/explore;tests/unit/admin;tests/unit/config;libkvclient/python"
+  build build-tsan
+  run_tests build-tsan -R "wire|client|session|agent|index" -j 1
+}
+
 run_stage() {
   local name=$1 started=$SECONDS
   shift
-  declare -F "stage_$name" >/dev/null || { say "no stage $name; there are: unit system sanitize tsan python quality"; exit 2; }
+  declare -F "stage_$name" >/dev/null || { say "no stage $name; there are: ${stages[*]}"; exit 2; }
   say "stage $name"
   "stage_$name" "$@"
   say "stage $name passed in $((SECONDS - started)) s"

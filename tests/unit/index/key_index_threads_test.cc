@@ -74,7 +74,9 @@ TEST(KeyIndexThreads, OneWriterGrowsItWhileSevenRead_L09) {
   }
   for (std::uint32_t i = 0; i < 100000; ++i) {
     // As the store does: room is made before the blocks come.
-    if ((i & (i - 1)) == 0) ASSERT_TRUE(index.reserve(2 * std::uint64_t{i} + 1).is_ok());
+    if ((i & (i - 1)) == 0) {
+      ASSERT_TRUE(index.reserve(2 * std::uint64_t{i} + 1).is_ok());
+    }
     ASSERT_EQ(index.insert(kTenant, kSpace, key_of(i), BlockId{i}), Code::kOk);
     if (i % 2 == 1 && !index.erase(kTenant, kSpace, key_of(i))) ++wrong;
     written = i + 1;

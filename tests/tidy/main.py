@@ -6,7 +6,7 @@ import sys
 
 from tree import Tree
 
-RULES = ("stubs",)
+RULES = ("include_ranks", "stubs")
 
 
 def findings(root):

@@ -6,7 +6,7 @@ import sys
 
 from tree import Tree
 
-RULES = ("include_ranks", "link_ranks", "stubs")
+RULES = ("include_ranks", "link_ranks", "third_party", "stubs")
 
 
 def findings(root):

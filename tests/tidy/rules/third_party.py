@@ -1,0 +1,34 @@
+"""Each outside library has its adapter files; no other file includes its headers."""
+import fnmatch
+
+from includes import CPP, includes
+from tree import Finding
+
+# First part of the header's name -> who may include it.
+ADAPTERS = {
+    "boost": ["libkvclient/wire/shm_segment.cc"],
+    "libcuckoo": ["daemon/index/key_index.cc"],
+    "yaml-cpp": ["daemon/config/yaml_adapter.cc"],
+    "spdlog": ["daemon/observe/log.cc"],
+    "fmt": ["daemon/observe/log.cc"],
+    "CLI": ["daemon/app/arguments.cc", "tools/kvbench/command_line.cc", "tools/kvctl/command_line.h", "tests/*/main.cc"],
+    "nlohmann": ["daemon/admin/*.cc", "tools/kvctl/*", "tools/kvbench/support/report.cc", "tests/*.cc"],
+    "xxhash": ["libkvclient/base/checksum.cc"],
+    "openssl": ["libkvclient/base/digest.cc"],
+    "systemd": ["daemon/app/service_manager.cc", "daemon/observe/journal.cc"],
+    "pybind11": ["libkvclient/python/binding/call.h"],
+    "gtest": ["tests/*"],
+    "gmock": ["tests/*"],
+    "benchmark": ["tools/kvbench/*"],
+    "liburing": ["daemon/io/uring_ring.cc"],
+}
+
+
+def check(tree):
+    for path in tree.named(*CPP):
+        for include in includes(tree, path):
+            library = include.name.split("/")[0].removesuffix(".h")
+            if include.path or library not in ADAPTERS:
+                continue
+            if not any(fnmatch.fnmatch(path, pattern) for pattern in ADAPTERS[library]):
+                yield Finding(path, include.line, f"includes <{include.name}>; only {', '.join(ADAPTERS[library])} may")

@@ -2,7 +2,7 @@
 # The test command: installs what is missing, builds, runs the tests.
 #
 #   tools/test.sh                 what CI runs: all stages
-#   tools/test.sh system          one stage: unit, system, python, quality, sanitize, tsan
+#   tools/test.sh system          one stage: unit, system, python, quality, sanitize, tsan, llama
 #   tools/test.sh unit base       the fast loop: builds and runs only the tests whose name has the word in it
 #
 # Build folders: build, build-asan, build-tsan; objects are shared through ccache. KVTIER_JOBS sets the number of jobs.
@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 jobs=${KVTIER_JOBS:-$(nproc)}
-stages=(unit system python quality sanitize tsan)
+stages=(unit system python quality sanitize tsan llama)
 # Lets all checkouts and build folders share objects: neither is part of what is compiled.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
@@ -68,6 +68,13 @@ stage_system() {
 stage_python() {
   build_product
   PYTHONPATH=build/python KVTIER_BIN=build/bin /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
+}
+
+# The adapter of llama.cpp over its fake client and a real model. The first run compiles llama.cpp: minutes.
+stage_llama() {
+  local environment
+  environment=$(tools/env/llama.sh)
+  "$environment/bin/python" -m pytest -q -p no:cacheprovider tests/python/llama
 }
 
 stage_quality() {

@@ -6,7 +6,7 @@ import sys
 
 from tree import Tree
 
-RULES = ("include_ranks", "link_ranks", "third_party", "stubs")
+RULES = ("include_ranks", "link_ranks", "third_party", "unlisted_sources", "stubs")
 
 
 def findings(root):

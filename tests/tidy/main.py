@@ -6,7 +6,7 @@ import sys
 
 from tree import Tree
 
-RULES = ("include_ranks", "link_ranks", "third_party", "unlisted_sources", "stubs", "machine_paths")
+RULES = ("include_ranks", "link_ranks", "third_party", "unlisted_sources", "stubs", "machine_paths", "file_length")
 
 
 def findings(root):

@@ -6,7 +6,8 @@ import sys
 
 from tree import Tree
 
-RULES = ("include_ranks", "link_ranks", "third_party", "unlisted_sources", "stubs", "machine_paths", "file_length")
+RULES = ("include_ranks", "link_ranks", "third_party", "unlisted_sources", "readmes", "stubs",
+         "machine_paths", "file_length")
 
 
 def findings(root):

@@ -7,8 +7,8 @@
 // wrong.
 //
 // The table never grows by itself: in libcuckoo 0.3.1 a growth beside a reader may crash, and beside a second
-// writer as well. It grows in reserve() alone, while nobody reads. Threads: the conductor writes and reserves;
-// disk agents and admin may read beside it.
+// writer as well. It grows in reserve() alone, while nobody reads. Threads: the conductor writes and
+// reserves; disk agents and admin may read beside it.
 
 #include <cstdint>
 #include <memory>

@@ -17,6 +17,6 @@ struct NamespaceAccess {
 /// Owners and groups read and write, readers read; root and the daemon's own user always may. Without any
 /// rule only those two may. kNotFound: no such namespace; kDenied: not this peer.
 Result<NamespaceAccess> find_access(const std::vector<NamespaceConfig>& namespaces, std::string_view name,
-                           const Peer& peer);
+                                    const Peer& peer);
 
 }  // namespace kvtier

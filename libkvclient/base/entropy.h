@@ -1,5 +1,6 @@
 #pragma once
-// The only source of unpredictable bits (getrandom): seeds and session secrets. Everything else is a Prng of such a seed.
+// The only source of unpredictable bits (getrandom): seeds and session secrets. Everything else is a Prng of
+// such a seed.
 
 #include <cstdint>
 

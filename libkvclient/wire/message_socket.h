@@ -41,8 +41,8 @@ MessageHeader message_header(MessageType type, std::size_t bytes, std::uint32_t 
 Status send_message(int socket, std::span<const std::byte> bytes, std::span<const int> fds);
 
 template <class T>
-  requires(!std::is_convertible_v<const T&, std::span<const std::byte>>)  // those are bytes already
-Status send_message(int socket, const T& message, std::span<const int> fds = {}) {
+requires(!std::is_convertible_v<const T&, std::span<const std::byte>>)  // those are bytes already
+    Status send_message(int socket, const T& message, std::span<const int> fds = {}) {
   return send_message(socket, std::as_bytes(std::span(&message, 1)), fds);
 }
 

@@ -24,8 +24,9 @@ struct SlotRef {
   friend constexpr bool operator==(SlotRef, SlotRef) = default;
 };
 
-/// Counts the uses of a slot. Monotonic over a slab's life, a change of slot size included. 40 bits: at a million
-/// reuses a second of one slot it lasts twelve days of nothing else. 0 means "never used" and matches nothing.
+/// Counts the uses of a slot. Monotonic over a slab's life, a change of slot size included. 40 bits: at a
+/// million reuses a second of one slot it lasts twelve days of nothing else. 0 means "never used" and matches
+/// nothing.
 using Generation = std::uint64_t;
 inline constexpr unsigned kGenerationBits = 40;
 inline constexpr Generation kGenerationMax = (Generation{1} << kGenerationBits) - 1;

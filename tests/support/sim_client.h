@@ -72,8 +72,8 @@ class SimClient {
   void map_directory();
   /// The same client after a warm restart of the daemon.
   void resume(Store& store, const SessionGrant& grant);
-  /// A lease of before the restart. A real client's mappings live on; this one reads through the store's, which the new
-  /// store made anew, so that old pointers dangle.
+  /// A lease of before the restart. A real client's mappings live on; this one reads through the store's,
+  /// which the new store made anew, so that old pointers dangle.
   void resolve_again(SimLease& lease);
 
  private:

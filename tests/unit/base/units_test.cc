@@ -126,7 +126,8 @@ TEST(Units, Formats) {
 }
 
 TEST(Units, WholeFormatsParseBack) {
-  for (const std::uint64_t bytes : std::initializer_list<std::uint64_t>{1, 1023, kKiB, 7 * kMiB, 5 * kGiB, 3072 * kGiB})
+  for (const std::uint64_t bytes :
+       std::initializer_list<std::uint64_t>{1, 1023, kKiB, 7 * kMiB, 5 * kGiB, 3072 * kGiB})
     EXPECT_EQ(size_of(format_size(bytes)), bytes);
 }
 

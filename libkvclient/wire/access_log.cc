@@ -8,8 +8,9 @@
 namespace kvtier {
 namespace {
 
-// word 0: last slot (32) | count (16)      word 1: time_ms (32) | tier (8) | flags (8)      word 2: request
-// id (48)
+// word 0: last slot (32) | count (16)
+// word 1: time_ms (32) | tier (8) | flags (8)
+// word 2: request id (48)
 AccessLogRing::Words pack(const AccessRecord& record) {
   return {record.last.bits | (std::uint64_t{record.count} << 32),
           record.time_ms | (std::uint64_t{static_cast<std::uint8_t>(record.tier)} << 32) |

@@ -3,8 +3,8 @@
 //
 //   offset 0          CountersHeader, 512 bytes; `version` is published last
 //   metadata_offset   counters_count x CounterMetadata: what each counter is, constant after publication
-//   values_offset     values: one 64-bit word a counter, grouped by writer so that no two writers share a
-//   line errors_offset     errors_max x ErrorRecord: each distinct error once
+//   values_offset     values: one 64-bit word a counter, grouped by writer so that no two writers share a line
+//   errors_offset     errors_max x ErrorRecord: each distinct error once
 //
 // Every value has one writer, which uses relaxed stores: a reader sees each word whole, and no order between
 // words.

@@ -3,24 +3,21 @@
 // by messages and views.
 //
 // - A location is the list of its writes in modification order. A thread's view says how far it has seen each
-// location; a
-//   load may read any write that is not older. A store goes anywhere behind what its thread has seen, but not
-//   between a read-modify-write and what that read.
+//   location; a load may read any write that is not older. A store goes anywhere behind what its thread has
+//   seen, but not between a read-modify-write and what that read.
 // - A release write carries its thread's view, an acquire load joins it. A read-modify-write passes on what
-// the write
-//   that it read carried (release sequences as of C++20).
+//   the write that it read carried (release sequences as of C++20).
 // - seq_cst: acquire and release, and a seq_cst access does not read or write behind the last seq_cst write
-// of the same
-//   location that ran before it. That makes the order in which seq_cst operations run their one total order
-//   S. Approximation: S is thereby also consistent with relaxed communication, which the standard does not
-//   ask (it asks it of happens-before only). The error is on the strong side: some outcomes that C++ allows
-//   are not tried. No multi-copy-atomic machine (x86, AArch64, RISC-V) has them.
-// - Non-atomic data: a read must have seen the last write, a write the last write and all reads; all else is
-// a race,
-//   and a failure. That is decided by views, whatever the schedule, so data operations need no interleaving.
+//   of the same location that ran before it. That makes the order in which seq_cst operations run their one
+//   total order S. Approximation: S is thereby also consistent with relaxed communication, which the standard
+//   does not ask (it asks it of happens-before only). The error is on the strong side: some outcomes that C++
+//   allows are not tried. No multi-copy-atomic machine (x86, AArch64, RISC-V) has them.
+// - Non-atomic data: a read must have seen the last write, a write the last write and all reads; all else is a
+//   race, and a failure. That is decided by views, whatever the schedule, so data operations need no
+//   interleaving.
 // - A process can be killed between any two operations. Its exit, when seen, passes on all its threads' views
-// (the kernel
-//   orders it).
+//   (the kernel orders it).
+//
 // No fences: the protocols have none. No consume, no mixed sizes.
 
 #include <array>

@@ -1,16 +1,18 @@
 /* libkvclient: KV cache blocks shared by the inference engines of one host. The C contract.
  *
  * Rules for all calls
- *   Errors     a kvc_code is returned; kvc_last_error() has the text, for this thread. Out arguments are
- * always set. Fails open while the daemon is away, calls of the data path answer KVC_UNAVAILABLE with
- * everything missing. Nothing blocks on a dead daemon; the library reconnects by itself and registers its
- * spaces again. Deadlines  `deadline_ns` is relative, in nanoseconds; 0 means the client's default. Only
- * calls that take one may block; kvc_commit and kvc_abort may wait for room in a full ring, at most the
- * default. Threads    any call from any thread, except that one lease, one spec and one array of slots belong
- * to one thread at a time. Fork       in a child every handle from before the fork answers KVC_STALE; open a
- * new client there. Pointers into blocks are not mapped in a child. Signals    SIGPIPE is never raised. All
- * signals are blocked in the library's own thread. Options    structs begin with struct_size = sizeof; fields
- * beyond a caller's struct_size count as 0.
+ *   Errors      A kvc_code is returned; kvc_last_error() has the text, for this thread. Out arguments are always
+ *               set.
+ *   Fails open  While the daemon is away, calls of the data path answer KVC_UNAVAILABLE with everything missing.
+ *               Nothing blocks on a dead daemon; the library reconnects by itself and registers its spaces again.
+ *   Deadlines   `deadline_ns` is relative, in nanoseconds; 0 means the client's default. Only calls that take
+ *               one may block; kvc_commit and kvc_abort may wait for room in a full ring, at most the default.
+ *   Threads     Any call from any thread, except that one lease, one spec and one array of slots belong to one
+ *               thread at a time.
+ *   Fork        In a child every handle from before the fork answers KVC_STALE; open a new client there.
+ *               Pointers into blocks are not mapped in a child.
+ *   Signals     SIGPIPE is never raised. All signals are blocked in the library's own thread.
+ *   Options     Structs begin with struct_size = sizeof; fields beyond a caller's struct_size count as 0.
  */
 #ifndef KVCLIENT_KVCLIENT_H
 #define KVCLIENT_KVCLIENT_H
@@ -30,13 +32,12 @@ extern "C" {
 /* The closed set of outcomes; numbers never change. */
 enum kvc_code {
   KVC_OK = 0,
-  KVC_INVALID = 1,   /* the arguments are wrong; the text names the field. Do not retry. */
-  KVC_NOT_FOUND = 2, /* a miss */
-  KVC_EXISTS = 3,    /* the block is there already: acquire it instead of computing it */
-  KVC_PENDING = 4,   /* another client computes it: kvc_wait */
-  KVC_NO_SPACE =
-      5,          /* memory is short; the cause says who holds it. Go on without the cache, or retry later */
-  KVC_DENIED = 6, /* this peer may not do that */
+  KVC_INVALID = 1,      /* the arguments are wrong; the text names the field. Do not retry. */
+  KVC_NOT_FOUND = 2,    /* a miss */
+  KVC_EXISTS = 3,       /* the block is there already: acquire it instead of computing it */
+  KVC_PENDING = 4,      /* another client computes it: kvc_wait */
+  KVC_NO_SPACE = 5,     /* memory is short; the cause says who holds it. Go on without the cache */
+  KVC_DENIED = 6,       /* this peer may not do that */
   KVC_UNAVAILABLE = 7,  /* the daemon is away: treat as a miss */
   KVC_DEADLINE = 8,     /* the deadline passed; what was ready is reported */
   KVC_STALE = 9,        /* the handle is of an earlier session or of before a fork: drop it */

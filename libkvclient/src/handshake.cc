@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -56,14 +57,22 @@ Hello make_hello(const ClientOptions& options, const ResumeProof& proof) {
   return hello;
 }
 
-Result<Message> receive_until(int socket, TimeNs deadline_ns, int wake_fd) {
+void drain(int wake_fd) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = ::read(wake_fd, &count, sizeof count);
+}
+
+Result<Message> receive_until(int socket, TimeNs deadline_ns, const Interruption& interruption) {
   while (true) {
     Result<Message> message = receive_message(socket);
     if (message.is_ok() || message.code() != Code::kBusy) return message;
-    pollfd fds[2] = {{socket, POLLIN, 0}, {wake_fd, POLLIN, 0}};
+    pollfd fds[2] = {{socket, POLLIN, 0}, {interruption.wake_fd, POLLIN, 0}};
     const int ready = ::poll(fds, 2, poll_timeout_ms(deadline_ns));
     if (ready == 0) return Status(Code::kUnavailable, "the daemon accepts connections but does not answer");
-    if (fds[1].revents != 0) return Status(Code::kUnavailable, "the client is closing");
+    // Emptied first, then asked: a close after the question wakes again. What else the wake-ups were for is
+    // looked at when the handshake is over.
+    if (fds[1].revents != 0) drain(interruption.wake_fd);
+    if (interruption.is_closed.load()) return Status(Code::kUnavailable, "the client is closing");
   }
 }
 
@@ -96,7 +105,7 @@ Status check_welcome(const Message& message, const Welcome& welcome) {
 }  // namespace
 
 Result<Handshake> shake_hands(const ClientOptions& options, const ResumeProof& proof, TimeNs deadline_ns,
-                              int wake_fd) {
+                              const Interruption& interruption) {
   Result<UniqueFd> socket = connect_to(options.socket_path);
   if (!socket.is_ok()) return socket.status();
   if (KV_FAULT("client.handshake.connected") == Fault::kFail)
@@ -104,7 +113,7 @@ Result<Handshake> shake_hands(const ClientOptions& options, const ResumeProof& p
   KV_RETURN_IF_ERROR(
       send_message(socket.value().get(), make_hello(options, proof)).while_doing("saying hello"));
   (void)KV_FAULT("client.handshake.after_hello");
-  Result<Message> message = receive_until(socket.value().get(), deadline_ns, wake_fd);
+  Result<Message> message = receive_until(socket.value().get(), deadline_ns, interruption);
   // Whatever a peer sent that is not our protocol: nobody whom we could talk to is there.
   if (!message.is_ok()) return Status(Code::kUnavailable, message.status().message());
   if (message.value().header().type == MessageType::kRefused) return read_refusal(message.value());

@@ -2,6 +2,7 @@
 // Connecting and saying hello, with a deadline and an interruption at every step. Blocks: the service
 // thread's only.
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,10 +32,17 @@ struct Handshake {
   std::vector<UniqueFd> fds;  ///< channel, directory, doorbell
 };
 
-/// kUnavailable: nobody there, or silent. kVersion, kDenied, ...: refused, with the daemon's reason.
-/// `wake_fd` readable: given up. `proof.session_id` 0: a new session.
+/// What ends a handshake early. The eventfd wakes the thread for other reasons too: those are taken from it,
+/// and the handshake goes on.
+struct Interruption {
+  int wake_fd = -1;
+  const std::atomic<bool>& is_closed;  ///< set before the wake-up that is meant for it
+};
+
+/// kUnavailable: nobody there, silent, or interrupted. kVersion, kDenied, ...: refused, with the daemon's
+/// reason. `proof.session_id` 0: a new session.
 Result<Handshake> shake_hands(const ClientOptions& options, const ResumeProof& proof, TimeNs deadline_ns,
-                              int wake_fd);
+                              const Interruption& interruption);
 
 /// kInvalid when a path or name does not fit the wire.
 Status check_options(const ClientOptions& options);

@@ -18,7 +18,8 @@ constexpr TimeNs kDrainNs = 100 * kNsPerMs;
 void Service::try_to_connect() {
   const ResumeProof proof = core_.session_ ? core_.session_->proof() : ResumeProof{};
   const TimeNs deadline_ns = now_ns() + core_.options.deadline_ns;
-  Result<Handshake> handshake = shake_hands(core_.options, proof, deadline_ns, core_.wake_.get());
+  Result<Handshake> handshake =
+      shake_hands(core_.options, proof, deadline_ns, {core_.wake_.get(), core_.is_closed});
   if (!handshake.is_ok()) return failed(handshake.status());
   const Status installed = install(std::move(handshake).value());
   if (!installed.is_ok()) failed(installed);

@@ -22,12 +22,12 @@ struct AdminStatusView {
 
 struct AdminCommand {
   std::uint64_t ticket = 0;
-  AdminRequest request;  ///< one page, or one step of at most `limit` records from `cursor`
+  AdminRequest request;  ///< one page, or one step
 };
 
 using AdminAnswerBody =
     std::variant<std::monostate, AdminStatusView, StoreStats, EvictReport, Page<NamespaceView>,
-                 Page<SpaceView>, Page<ClientView>, Page<BlockView>, Page<TreeNode>>;
+                 Page<SpaceView>, Page<ClientView>, Page<BlockView>, TreePage>;
 
 struct AdminAnswer {
   std::uint64_t ticket = 0;

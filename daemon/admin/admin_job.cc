@@ -9,7 +9,7 @@ AdminJob::AdminJob(AdminRequest request, std::uint64_t ticket, TimeNs now_ns)
       request_(std::move(request)),
       state_(request_.verb == AdminVerb::kVersion ? State::kLines : State::kToAsk),
       progress_ns_(now_ns) {
-  if (request_.is_stepwise()) request_.limit = kEvictStepRecords;
+  if (request_.is_stepwise()) request_.limit = kEvictStepWork;
 }
 
 std::optional<AdminCommand> AdminJob::command() const {
@@ -32,13 +32,10 @@ void AdminJob::answered(AdminAnswer answer, TimeNs now_ns) {
 }
 
 void AdminJob::add_step(const EvictReport& step, TimeNs now_ns) {
-  total_.evicted += step.evicted;
-  total_.kept_leased += step.kept_leased;
-  total_.kept_pinned += step.kept_pinned;
-  total_.kept_writing += step.kept_writing;
+  total_.add(step);
   total_.next = step.next;
   if (!step.next) return;
-  request_.cursor = *step.next;
+  request_.evict_cursor = *step.next;
   state_ = State::kToAsk;
   if (now_ns - progress_ns_ < kProgressNs) return;
   progress_ns_ = now_ns;

@@ -14,7 +14,7 @@ class AdminJob {
  public:
   static constexpr TimeNs kAnswerNs = 5 * kNsPerSecond;  ///< for the conductor, a step
   static constexpr TimeNs kEchoNs = kNsPerSecond;
-  static constexpr std::uint32_t kEvictStepRecords = 256;
+  static constexpr std::uint32_t kEvictStepWork = 256 * kEvictionWork;
   static constexpr TimeNs kProgressNs = 250 * kNsPerMs;  ///< between two progress lines
 
   AdminJob(AdminRequest request, std::uint64_t ticket, TimeNs now_ns);

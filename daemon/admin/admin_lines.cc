@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/admin/stats_fields.h"
+#include "daemon/admin/tree_cursor.h"
 
 namespace kvtier {
 namespace {
@@ -86,6 +87,10 @@ struct LastLine {
   Json operator()(const AdminStatusView& view) const { return status_json(facts, view, now_ns); }
   Json operator()(const StoreStats& stats) const { return {{"stats", stats_json(stats)}}; }
   Json operator()(const EvictReport& report) const { return evict_json(report); }
+  Json operator()(const TreePage& page) const {
+    return {{"count", page.rows.size()},
+            {"next", page.next ? Json(tree_cursor_to_text(*page.next)) : Json()}};
+  }
   template <class View>
   Json operator()(const Page<View>& page) const {
     return {{"count", page.rows.size()}, {"next", page.next ? Json(*page.next) : Json()}};

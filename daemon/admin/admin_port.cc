@@ -21,11 +21,6 @@ Status check_namespace(StoreAdmin& admin, const std::string& name) {
           "no client has used a namespace of this name yet; in use: " + (known.empty() ? "none" : known)};
 }
 
-AdminAnswerBody evict_step(StoreAdmin& admin, const BlockFilter& filter, const AdminRequest& request) {
-  if (!request.key.empty()) return admin.evict_key(request.key);
-  return admin.evict(filter, request.cursor, request.limit);
-}
-
 AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& status) {
   StoreAdmin& admin = store.admin();
   const BlockFilter filter{request.namespace_name, request.space};
@@ -46,12 +41,12 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
     case AdminVerb::kLs:
       return admin.blocks(filter, request.cursor, request.limit);
     case AdminVerb::kTree:
-      return admin.tree(request.namespace_name, request.space, request.cursor, request.limit);
+      return admin.tree(filter, request.tree_cursor, request.limit);
     case AdminVerb::kInspect:
-      return whole_list(admin.inspect(request.key));
+      return admin.inspect(request.key, request.cursor, request.limit);
     case AdminVerb::kEvict:
     case AdminVerb::kFlush:
-      return evict_step(admin, filter, request);
+      return admin.evict({filter, request.key}, request.evict_cursor, request.limit);
     case AdminVerb::kKick:
       status = admin.kick(request.id);
       return std::monostate{};

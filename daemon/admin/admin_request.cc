@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "daemon/admin/tree_cursor.h"
 #include "daemon/config/nearest_name.h"
 
 namespace kvtier {
@@ -29,7 +30,7 @@ constexpr auto kVerbs = std::to_array<VerbRow>({{"version", AdminVerb::kVersion,
                                                 {"clients", AdminVerb::kClients, ""},
                                                 {"ls", AdminVerb::kLs, "namespace,space,limit,cursor"},
                                                 {"tree", AdminVerb::kTree, "namespace,space,limit,cursor"},
-                                                {"inspect", AdminVerb::kInspect, "key"},
+                                                {"inspect", AdminVerb::kInspect, "key,limit,cursor"},
                                                 {"evict", AdminVerb::kEvict, "key,namespace,space"},
                                                 {"flush", AdminVerb::kFlush, "namespace,space,all"},
                                                 {"kick", AdminVerb::kKick, "id"}});
@@ -89,9 +90,19 @@ Status read_namespace(const Json& value, std::string& name) {
   return Status::ok();
 }
 
+Status read_tree_cursor(const Json& value, TreeCursor& cursor) {
+  const std::optional<TreeCursor> read =
+      value.is_string() ? tree_cursor_from_text(value.get_ref<const std::string&>()) : std::nullopt;
+  if (!read) return invalid("cursor of a tree must be a string that an earlier page gave as \"next\"");
+  cursor = *read;
+  return Status::ok();
+}
+
 Status read_field(const std::string& field, const Json& value, AdminRequest& request) {
   if (field == "namespace") return read_namespace(value, request.namespace_name);
   if (field == "key") return read_key(value, request.key);
+  if (field == "cursor" && request.verb == AdminVerb::kTree)
+    return read_tree_cursor(value, request.tree_cursor);
   if (field == "cursor") return read_number(value, field, ~std::uint32_t{0}, request.cursor);
   if (field == "id") return read_number(value, field, ~std::uint64_t{0}, request.id);
   if (field == "all") {

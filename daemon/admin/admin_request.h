@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/flow/admin.h"
 #include "libkvclient/base/result.h"
 #include "libkvclient/wire/types.h"
 
@@ -35,17 +36,17 @@ struct AdminRequest {
   std::string namespace_name;      ///< empty: all
   SpaceId space = SpaceId::kNone;  ///< kNone: all; else with a namespace, whose number it is
   std::uint32_t limit = kAdminPageRows;
-  std::uint64_t cursor = 0;
-  std::string key;       ///< 4 to 64 hex digits, lower case
-  std::uint64_t id = 0;  ///< session or pid
+  std::uint64_t cursor = 0;  ///< of lists
+  TreeCursor tree_cursor;    ///< of tree
+  EvictCursor evict_cursor;  ///< of the next step; no peer gives it
+  std::string key;           ///< 4 to 64 hex digits, lower case
+  std::uint64_t id = 0;      ///< session or pid
   bool is_all = false;
 
   /// Evict, flush, kick: not for everybody who may read.
   [[nodiscard]] bool is_destructive() const { return verb >= AdminVerb::kEvict; }
-  /// Evict and flush of more than a key: many bounded steps.
-  [[nodiscard]] bool is_stepwise() const {
-    return (verb == AdminVerb::kEvict || verb == AdminVerb::kFlush) && key.empty();
-  }
+  /// Many bounded steps.
+  [[nodiscard]] bool is_stepwise() const { return verb == AdminVerb::kEvict || verb == AdminVerb::kFlush; }
 };
 
 /// One JSON object, such as {"verb":"ls","namespace":"default","limit":100}. kInvalid says what is wrong.

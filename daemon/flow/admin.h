@@ -22,8 +22,8 @@ struct BlockView {
   Key parent{};       ///< all zero: none resident
   std::string state;  ///< writing, ready, draining
   std::uint64_t bytes = 0;
-  std::uint32_t depth = 0;  ///< resident ancestors
-  std::uint32_t children = 0;
+  std::uint32_t depth = 0;     ///< resident ancestors, counted up to 16384
+  std::uint32_t children = 0;  ///< counted as far
   std::uint32_t hits = 0;
   std::uint64_t age_ms = 0;      ///< since the last access
   std::uint32_t leases = 0;      ///< pins counted now, over all clients
@@ -95,17 +95,68 @@ struct TreeNode {
   std::uint32_t blocks = 0;    ///< length of the chain
   std::uint32_t depth = 0;     ///< blocks above it
   std::uint32_t level = 0;     ///< folded nodes above it
-  std::uint32_t branches = 0;  ///< children of the last block
+  std::uint32_t branches = 0;  ///< children of the last block, counted up to 16384
   std::uint64_t hits = 0;
   std::uint64_t age_ms = 0;  ///< of the first block
 };
 
-struct EvictReport {
+/// A block as it was seen. A record that was reused since is another one: slot and generation tell.
+struct BlockMark {
+  BlockId id = BlockId::kNone;
+  SlotRef slot;
+  Generation generation = 0;
+  friend bool operator==(const BlockMark&, const BlockMark&) = default;
+};
+
+/// Where the next page of a tree begins.
+struct TreeCursor {
+  std::uint64_t record = 0;  ///< where the search for roots goes on
+  BlockMark at;  ///< inside a tree; kNone: between two. When it has gone, the rest of its tree is left out
+  std::uint32_t depth = 0;
+  std::uint32_t level = 0;
+  bool is_climbing = false;  ///< everything below `at` was listed
+  friend bool operator==(const TreeCursor&, const TreeCursor&) = default;
+};
+
+struct TreePage {
+  std::vector<TreeNode> rows;
+  std::optional<TreeCursor> next;
+};
+
+/// Blocks that match, or one key and what hangs below its blocks.
+struct EvictTarget {
+  BlockFilter filter;
+  std::string key_prefix;  ///< hex digits; not empty: the filter counts for nothing
+};
+
+inline constexpr std::uint32_t kEvictionWork = 16;
+
+struct EvictCounts {
   std::uint64_t evicted = 0;
   std::uint64_t kept_leased = 0;
   std::uint64_t kept_pinned = 0;
   std::uint64_t kept_writing = 0;
-  std::optional<std::uint64_t> next;  ///< call again with this cursor until empty
+
+  void add(const EvictCounts& other) {
+    evicted += other.evicted;
+    kept_leased += other.kept_leased;
+    kept_pinned += other.kept_pinned;
+    kept_writing += other.kept_writing;
+  }
+};
+
+/// Where the next step of an eviction begins.
+struct EvictCursor {
+  std::uint64_t position = 0;  ///< the next record, or as admin_find counts
+  BlockMark root;              ///< the walk goes below this block; kNone: there is no walk
+  BlockMark at;                ///< where the walk is, or the parent that the scan climbs to
+  bool is_climbing = false;    ///< everything below `at` was visited
+  std::uint32_t restarts = 0;  ///< of the walk: `at` had gone
+  EvictCounts kept;            ///< by the walk since its last restart
+};
+
+struct EvictReport : EvictCounts {
+  std::optional<EvictCursor> next;  ///< call again with this cursor until empty
 };
 
 class StoreAdmin {
@@ -121,16 +172,15 @@ class StoreAdmin {
   /// loop).
   virtual std::vector<ClientView> clients(bool count_leases) = 0;
   virtual Page<BlockView> blocks(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) = 0;
-  /// Every block with this key (several spaces may have it); `prefix_hex` of at least 4 digits finds by
-  /// beginning.
-  virtual std::vector<BlockView> inspect(std::string_view prefix_hex) = 0;
-  /// The forest of one namespace, in depth-first order. At most `limit` folded nodes from `cursor`.
-  virtual Page<TreeNode> tree(std::string_view namespace_name, SpaceId space, std::uint64_t cursor,
-                              std::uint32_t limit) = 0;
-  /// Evicts blocks that match, leaf first, leased and pinned ones excepted. A step of at most `limit`
-  /// records.
-  virtual EvictReport evict(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) = 0;
-  virtual EvictReport evict_key(std::string_view prefix_hex) = 0;
+  /// Blocks with this key (several spaces may have it), or whose key begins with these 4 digits or more. A
+  /// whole key is looked up in the index, so that draining and quarantined blocks are not found by it; a
+  /// beginning is searched in the table, page by page.
+  virtual Page<BlockView> inspect(std::string_view prefix_hex, std::uint64_t cursor, std::uint32_t limit) = 0;
+  /// The forest of one namespace, in depth-first order: at most `limit` folded nodes from `cursor`.
+  virtual TreePage tree(const BlockFilter& filter, const TreeCursor& cursor, std::uint32_t limit) = 0;
+  /// Evicts leaf first, leased and pinned blocks excepted. A step of about `work_max`: a block that is looked
+  /// at counts 1, one that is evicted kEvictionWork.
+  virtual EvictReport evict(const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max) = 0;
   /// Ends a session by force; its memory comes back when its process exits. kNotFound: no such session or
   /// pid.
   virtual Status kick(std::uint64_t session_id_or_pid) = 0;

@@ -1,120 +1,121 @@
-// kvctl tree and kvctl evict: bounded walks over the block table.
+// kvctl tree: one page of a depth-first walk over the block table.
 
-#include <algorithm>
-
-#include "daemon/flow/evict.h"
 #include "daemon/flow/store_admin.h"
 
 namespace kvtier {
 namespace {
 
-constexpr std::uint32_t kRecordsPerStep = 16384;
-constexpr std::uint32_t kNodesMax = 1U << 16;
+// Records that a page looks at, and how far one node may go beyond that: about a millisecond each.
+constexpr std::int64_t kLooksPerPage = 16384;
+constexpr std::uint32_t kChainMax = 16384;     // a longer chain is several nodes of one level
+constexpr std::uint32_t kBranchesMax = 16384;  // more are not counted
 
-struct Frame {
-  BlockId block;
-  std::uint32_t depth;
-  std::uint32_t level;
+class TreeWalk {
+ public:
+  TreeWalk(StoreState& state, const BlockFilter& filter, const TreeCursor& from)
+      : state_(state), filter_(filter), cursor_(from), at_(from.at.id) {
+    if (at_ != BlockId::kNone && !admin_is_there(state, from.at)) at_ = BlockId::kNone;
+  }
+
+  TreePage page(std::uint32_t limit) {
+    while (budget_ > 0 && page_.rows.size() < limit && !is_over()) {
+      if (at_ == BlockId::kNone) {
+        find_root();
+      } else if (cursor_.is_climbing) {
+        climb();
+      } else {
+        list();
+      }
+    }
+    cursor_.at = admin_mark(state_, at_);
+    if (!is_over()) page_.next = cursor_;
+    return std::move(page_);
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const {
+    return at_ == BlockId::kNone && cursor_.record >= state_.blocks.limit();
+  }
+
+  void find_root() {
+    --budget_;
+    const BlockId id{static_cast<std::uint32_t>(cursor_.record++)};
+    const BlockRecord& record = state_.blocks[id];
+    const bool is_visible = record.state == BlockState::kReady || record.state == BlockState::kWriting;
+    if (!is_visible || record.parent != BlockId::kNone || !admin_matches(state_, filter_, record)) return;
+    at_ = id;
+    cursor_.depth = cursor_.level = 0;
+    cursor_.is_climbing = false;
+  }
+
+  // One step towards the root, or to the next branch of the parent.
+  void climb() {
+    --budget_;
+    const BlockRecord& record = state_.blocks[at_];
+    if (record.next_sibling != BlockId::kNone) {
+      at_ = record.next_sibling;
+      cursor_.is_climbing = false;
+      return;
+    }
+    const bool was_branch = record.prev_sibling != BlockId::kNone;
+    at_ = record.parent;
+    if (cursor_.depth > 0) --cursor_.depth;
+    if (was_branch && cursor_.level > 0) --cursor_.level;
+  }
+
+  // The node that begins at at_, down to the next branch or leaf.
+  void list() {
+    TreeNode node;
+    node.first = state_.blocks[at_].key;
+    node.depth = cursor_.depth;
+    node.level = cursor_.level;
+    node.age_ms = static_cast<std::uint32_t>(state_.now() / kNsPerMs) - state_.blocks[at_].access_ms;
+    while (true) {
+      const BlockRecord& record = state_.blocks[at_];
+      ++node.blocks;
+      if (record.writer == kNoWriter) node.hits += record.hits;
+      if (!is_only_child(record.first_child) || node.blocks == kChainMax) break;
+      at_ = record.first_child;
+    }
+    node.last = state_.blocks[at_].key;
+    budget_ -= node.blocks;
+    cursor_.depth += node.blocks - 1;
+    descend(node);
+    page_.rows.push_back(node);
+  }
+
+  void descend(TreeNode& node) {
+    const BlockId child = state_.blocks[at_].first_child;
+    if (child == BlockId::kNone) {
+      cursor_.is_climbing = true;
+      return;
+    }
+    if (!is_only_child(child)) {
+      node.branches = state_.tree->children(at_, kBranchesMax);
+      budget_ -= node.branches;
+      ++cursor_.level;
+    }
+    at_ = child;
+    ++cursor_.depth;
+  }
+
+  [[nodiscard]] bool is_only_child(BlockId child) const {  // of a first child
+    return child != BlockId::kNone && state_.blocks[child].next_sibling == BlockId::kNone;
+  }
+
+  StoreState& state_;
+  const BlockFilter& filter_;
+  TreeCursor cursor_;
+  BlockId at_;
+  std::int64_t budget_ = kLooksPerPage;
+  TreePage page_;
 };
-
-// One folded node from `frame` down to the next branch or leaf; its children are pushed for later.
-TreeNode fold(StoreState& state, const Frame& frame, std::vector<Frame>& stack) {
-  const BlockTable& blocks = state.blocks;
-  TreeNode node;
-  node.first = blocks[frame.block].key;
-  node.depth = frame.depth;
-  node.level = frame.level;
-  node.age_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs) - blocks[frame.block].access_ms;
-  BlockId at = frame.block;
-  while (true) {
-    ++node.blocks;
-    if (blocks[at].writer == kNoWriter) node.hits += blocks[at].hits;
-    const BlockId child = blocks[at].first_child;
-    if (child == BlockId::kNone || blocks[child].next_sibling != BlockId::kNone || node.blocks >= kNodesMax)
-      break;
-    at = child;
-  }
-  node.last = blocks[at].key;
-  for (BlockId child = blocks[at].first_child; child != BlockId::kNone; child = blocks[child].next_sibling) {
-    stack.push_back({child, frame.depth + node.blocks, frame.level + 1});
-    ++node.branches;
-  }
-  return node;
-}
-
-bool is_root(StoreState& state, const BlockFilter& filter, const BlockRecord& record) {
-  return admin_matches(state, filter, record) && record.parent == BlockId::kNone &&
-         (record.state == BlockState::kReady || record.state == BlockState::kWriting);
-}
 
 }  // namespace
 
-Page<TreeNode> admin_tree(StoreState& state, std::string_view namespace_name, SpaceId space,
-                          std::uint64_t cursor, std::uint32_t limit) {
-  const BlockFilter filter{std::string(namespace_name), space};
-  Page<TreeNode> page;
-  const std::uint64_t end = std::min<std::uint64_t>(state.blocks.limit(), cursor + kRecordsPerStep);
-  std::vector<Frame> stack;
-  for (; cursor < end && page.rows.size() < limit; ++cursor) {
-    const BlockId root{static_cast<std::uint32_t>(cursor)};
-    if (!is_root(state, filter, state.blocks[root])) continue;
-    stack.push_back({root, 0, 0});
-    while (!stack.empty() && page.rows.size() < kNodesMax) {
-      const Frame frame = stack.back();
-      stack.pop_back();
-      page.rows.push_back(fold(state, frame, stack));
-    }
-    stack.clear();
-  }
-  if (cursor < state.blocks.limit()) page.next = cursor;
-  return page;
-}
-
-EvictReport admin_evict_one(StoreState& state, BlockId id) {
-  EvictReport report;
-  const BlockRecord& record = state.blocks[id];
-  if (record.state == BlockState::kWriting) {
-    ++report.kept_writing;
-    return report;
-  }
-  // Descendants first: what is kept below keeps what is above it.
-  for (BlockId child = record.first_child; child != BlockId::kNone;) {
-    const BlockId next = state.blocks[child].next_sibling;
-    const EvictReport below = admin_evict_one(state, child);
-    report.evicted += below.evicted;
-    report.kept_leased += below.kept_leased;
-    report.kept_pinned += below.kept_pinned;
-    report.kept_writing += below.kept_writing;
-    child = next;
-  }
-  const bool is_pinned = (record.flags & kBlockPinned) != 0;
-  const Code code = evict_begin(state, id);
-  if (code == Code::kOk) {
-    evict_finish(state, id);
-    ++report.evicted;
-    ++state.stats.evictions_requested;
-  } else if (code == Code::kBusy) {
-    ++(is_pinned ? report.kept_pinned : report.kept_leased);
-  }
-  return report;
-}
-
-EvictReport admin_evict(StoreState& state, const BlockFilter& filter, std::uint64_t cursor,
-                        std::uint32_t limit) {
-  EvictReport report;
-  const std::uint64_t end = std::min<std::uint64_t>(state.blocks.limit(), cursor + limit);
-  for (; cursor < end; ++cursor) {
-    const BlockId id{static_cast<std::uint32_t>(cursor)};
-    const BlockRecord& record = state.blocks[id];
-    if (!admin_matches(state, filter, record) || record.parent != BlockId::kNone) continue;
-    const EvictReport one = admin_evict_one(state, id);
-    report.evicted += one.evicted;
-    report.kept_leased += one.kept_leased;
-    report.kept_pinned += one.kept_pinned;
-    report.kept_writing += one.kept_writing;
-  }
-  if (cursor < state.blocks.limit()) report.next = cursor;
-  return report;
+TreePage admin_tree(StoreState& state, const BlockFilter& filter, const TreeCursor& cursor,
+                    std::uint32_t limit) {
+  return TreeWalk(state, filter, cursor).page(limit);
 }
 
 }  // namespace kvtier

@@ -6,7 +6,7 @@
 namespace kvtier {
 namespace {
 
-constexpr std::uint32_t kWalkMax = 1U << 20;
+constexpr std::uint32_t kWalkMax = 1U << 14;  ///< depth and children beyond it are not counted
 
 std::uint32_t leases_of(StoreState& state, const BlockRecord& record) {
   std::uint32_t leases = 0;
@@ -78,17 +78,6 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
   view.generation = record.generation;
   if ((record.flags & kBlockSummed) != 0) view.checksum = record.checksum;
   return view;
-}
-
-std::vector<BlockId> admin_find(StoreState& state, std::string_view prefix_hex, std::uint32_t limit) {
-  std::vector<BlockId> found;
-  if (prefix_hex.size() < 4) return found;
-  for (std::uint32_t i = 0; i < state.blocks.limit() && found.size() < limit; ++i) {
-    const BlockRecord& record = state.blocks[BlockId{i}];
-    if (record.state == BlockState::kFree || !to_hex(record.key).starts_with(prefix_hex)) continue;
-    found.push_back(BlockId{i});
-  }
-  return found;
 }
 
 std::vector<ClientView> admin_clients(StoreState& state, bool count_leases) {

@@ -1,12 +1,7 @@
 #include "daemon/flow/store_admin.h"
 
-#include <algorithm>
-
 namespace kvtier {
 namespace {
-
-constexpr std::uint32_t kInspectMax = 16;
-constexpr std::uint32_t kRecordsPerStep = 16384;
 
 class Admin final : public StoreAdmin {
  public:
@@ -51,44 +46,19 @@ class Admin final : public StoreAdmin {
   std::vector<ClientView> clients(bool count_leases) override { return admin_clients(*state_, count_leases); }
 
   Page<BlockView> blocks(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) override {
-    Page<BlockView> page;
-    const std::uint64_t end = std::min<std::uint64_t>(state_->blocks.limit(), cursor + kRecordsPerStep);
-    for (; cursor < end && page.rows.size() < limit; ++cursor) {
-      const BlockId id{static_cast<std::uint32_t>(cursor)};
-      if (!admin_matches(*state_, filter, state_->blocks[id])) continue;
-      page.rows.push_back(admin_block_view(*state_, id, true));
-    }
-    if (cursor < state_->blocks.limit()) page.next = cursor;
-    return page;
+    return admin_blocks(*state_, filter, cursor, limit);
   }
 
-  std::vector<BlockView> inspect(std::string_view prefix_hex) override {
-    std::vector<BlockView> rows;
-    for (const BlockId id : admin_find(*state_, prefix_hex, kInspectMax)) {
-      rows.push_back(admin_block_view(*state_, id, true));
-    }
-    return rows;
+  Page<BlockView> inspect(std::string_view prefix_hex, std::uint64_t cursor, std::uint32_t limit) override {
+    return admin_inspect(*state_, prefix_hex, cursor, limit);
   }
 
-  Page<TreeNode> tree(std::string_view namespace_name, SpaceId space, std::uint64_t cursor,
-                      std::uint32_t limit) override {
-    return admin_tree(*state_, namespace_name, space, cursor, limit);
+  TreePage tree(const BlockFilter& filter, const TreeCursor& cursor, std::uint32_t limit) override {
+    return admin_tree(*state_, filter, cursor, limit);
   }
 
-  EvictReport evict(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) override {
-    return admin_evict(*state_, filter, cursor, limit);
-  }
-
-  EvictReport evict_key(std::string_view prefix_hex) override {
-    EvictReport report;
-    for (const BlockId id : admin_find(*state_, prefix_hex, kInspectMax)) {
-      const EvictReport one = admin_evict_one(*state_, id);
-      report.evicted += one.evicted;
-      report.kept_leased += one.kept_leased;
-      report.kept_pinned += one.kept_pinned;
-      report.kept_writing += one.kept_writing;
-    }
-    return report;
+  EvictReport evict(const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max) override {
+    return admin_evict(*state_, target, from, work_max);
   }
 
   Status kick(std::uint64_t session_id_or_pid) override {

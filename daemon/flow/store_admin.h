@@ -11,14 +11,25 @@ std::unique_ptr<StoreAdmin> make_store_admin(StoreState& state);
 
 // The parts of it, a file each.
 BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases);
-Page<TreeNode> admin_tree(StoreState& state, std::string_view namespace_name, SpaceId space,
-                          std::uint64_t cursor, std::uint32_t limit);
-EvictReport admin_evict(StoreState& state, const BlockFilter& filter, std::uint64_t cursor,
-                        std::uint32_t limit);
-EvictReport admin_evict_one(StoreState& state, BlockId id);
+Page<BlockView> admin_blocks(StoreState& state, const BlockFilter& filter, std::uint64_t cursor,
+                             std::uint32_t limit);
+Page<BlockView> admin_inspect(StoreState& state, std::string_view prefix_hex, std::uint64_t cursor,
+                              std::uint32_t limit);
+TreePage admin_tree(StoreState& state, const BlockFilter& filter, const TreeCursor& cursor,
+                    std::uint32_t limit);
+EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
+                        std::uint32_t work_max);
 std::vector<ClientView> admin_clients(StoreState& state, bool count_leases);
-/// Ids of blocks whose key begins with the digits; at most `limit`.
-std::vector<BlockId> admin_find(StoreState& state, std::string_view prefix_hex, std::uint32_t limit);
 bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record);
+
+inline BlockMark admin_mark(const StoreState& state, BlockId id) {
+  if (id == BlockId::kNone) return {};
+  return {id, state.blocks[id].slot, state.blocks[id].generation};
+}
+/// Whether the block is there still, as it was. Marks come from administrators too.
+inline bool admin_is_there(const StoreState& state, const BlockMark& mark) {
+  return state.blocks.is_valid(index_of(mark.id)) && state.blocks[mark.id].state != BlockState::kFree &&
+         admin_mark(state, mark.id) == mark;
+}
 
 }  // namespace kvtier

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/admin/tree_cursor.h"
 #include "libkvclient/base/prng.h"
 
 namespace kvtier {
@@ -25,6 +26,21 @@ TEST(AdminRequest, ReadsEveryField) {
   EXPECT_EQ(request.limit, 10U);
   EXPECT_EQ(request.cursor, 77U);
   EXPECT_FALSE(request.is_destructive());
+}
+
+TEST(AdminRequest, ATreesCursorIsTheTextOfAnEarlierPage) {
+  const TreeCursor cursor{.record = 77,
+                          .at = {BlockId{5}, SlotRef::of(2, 9), kGenerationMax},
+                          .depth = 8,
+                          .level = 3,
+                          .is_climbing = true};
+  const std::string line = R"({"verb":"tree","cursor":")" + tree_cursor_to_text(cursor) + "\"}";
+  EXPECT_EQ(parse_admin_request(line).value().tree_cursor, cursor);
+  EXPECT_EQ(tree_cursor_from_text(tree_cursor_to_text({})), TreeCursor{});
+  for (const char* text :
+       {"77", "\"\"", "\"77\"", "\"1-2-3-4-5-6\"", "\"1-2-3-4-5-6-2\"", "\"1-2-3-4-5-6-1-\"",
+        "\"1-2-3-4-5-6-+1\"", "\"4294967296-0-0-0-0-0-0\"", "\" 1-2-3-4-5-6-1\""})
+    expect_invalid(std::string(R"({"verb":"tree","cursor":)") + text + "}", "cursor of a tree");
 }
 
 TEST(AdminRequest, KeysAreHexInEitherCase) {
@@ -75,7 +91,8 @@ TEST(AdminRequest, DepthAndLengthAreBounded) {
 // The seed is fixed: a failure replays.
 TEST(AdminRequest, SurvivesScribbles) {
   Prng prng(7);
-  const std::string right = R"({"verb":"tree","namespace":"team","space":3,"limit":10,"cursor":77})";
+  const std::string right =
+      R"({"verb":"tree","namespace":"team","space":3,"limit":10,"cursor":"1-2-3-4-5-6-1"})";
   for (int round = 0; round < 20000; ++round) {
     std::string line = right;
     for (int i = 0; i < 4; ++i) line[prng.next() % line.size()] = static_cast<char>(prng.next());

@@ -1,0 +1,133 @@
+// kvctl evict and kvctl flush, in bounded steps: no recursion, and nothing is kept between two steps but a
+// cursor, whose blocks may have gone when it comes back.
+
+#include "daemon/flow/admin_find.h"
+#include "daemon/flow/evict.h"
+#include "daemon/flow/store_admin.h"
+
+namespace kvtier {
+namespace {
+
+constexpr std::uint32_t kRestartsMax = 8;
+
+class EvictStep {
+ public:
+  EvictStep(StoreState& state, const EvictCursor& from, std::uint32_t work_max)
+      : state_(state), cursor_(from), budget_(work_max) {}
+
+  EvictReport scan(const BlockFilter& filter) {
+    climb();
+    while (budget_ > 0 && cursor_.position < state_.blocks.limit()) {
+      --budget_;
+      const BlockId id{static_cast<std::uint32_t>(cursor_.position++)};
+      if (!admin_matches(state_, filter, state_.blocks[id])) continue;
+      cursor_.at = admin_mark(state_, id);
+      climb();
+    }
+    const bool is_over = cursor_.position >= state_.blocks.limit() && cursor_.at.id == BlockId::kNone;
+    if (!is_over) report_.next = cursor_;
+    return report_;
+  }
+
+  EvictReport below(const KeyPrefix& prefix) {
+    while (budget_ > 0) {
+      if (cursor_.root.id == BlockId::kNone && !begin_walk(prefix)) break;
+      walk();
+    }
+    const bool is_over =
+        cursor_.root.id == BlockId::kNone && admin_find_is_over(state_, prefix, cursor_.position);
+    if (!is_over) report_.next = cursor_;
+    return report_;
+  }
+
+ private:
+  // True: it has gone. Blocks with children are not tried: they wait for those.
+  bool evict(BlockId id, EvictCounts& kept) {
+    const BlockRecord& record = state_.blocks[id];
+    if (record.state == BlockState::kWriting) ++kept.kept_writing;
+    if (record.state != BlockState::kReady || state_.tree->has_children(id)) return false;
+    budget_ -= kEvictionWork;
+    const bool is_pinned = (record.flags & kBlockPinned) != 0;
+    if (evict_begin(state_, id) != Code::kOk) {
+      ++(is_pinned ? kept.kept_pinned : kept.kept_leased);
+      return false;
+    }
+    evict_finish(state_, id);
+    ++report_.evicted;
+    ++state_.stats.evictions_requested;
+    return true;
+  }
+
+  void climb() {
+    while (budget_ > 0 && cursor_.at.id != BlockId::kNone) cursor_.at = admin_mark(state_, evict_and_climb());
+  }
+
+  // Evicts `at`. Returns its parent if that became a leaf and the scan is past it: nobody else would come for
+  // it.
+  BlockId evict_and_climb() {
+    const BlockId id = cursor_.at.id;
+    if (!admin_is_there(state_, cursor_.at)) return BlockId::kNone;
+    const BlockId parent = state_.blocks[id].parent;
+    if (!evict(id, report_) || parent == BlockId::kNone) return BlockId::kNone;
+    const bool is_due = index_of(parent) < cursor_.position && !state_.tree->has_children(parent) &&
+                        state_.blocks[parent].state == BlockState::kReady;
+    return is_due ? parent : BlockId::kNone;
+  }
+
+  bool begin_walk(const KeyPrefix& prefix) {
+    const BlockId found = admin_find_next(state_, prefix, cursor_.position, budget_);
+    cursor_.root = cursor_.at = admin_mark(state_, found);
+    cursor_.is_climbing = false;
+    return found != BlockId::kNone;
+  }
+
+  // Children before parents, along the links of the tree.
+  void walk() {
+    if (!admin_is_there(state_, cursor_.at) && !restart()) return end_walk();
+    BlockId at = cursor_.at.id;
+    while (budget_ > 0 && at != BlockId::kNone) {
+      --budget_;
+      const BlockRecord& record = state_.blocks[at];
+      if (!cursor_.is_climbing && record.first_child != BlockId::kNone) {
+        at = record.first_child;
+        continue;
+      }
+      const BlockId sibling = record.next_sibling;
+      const BlockId up = at == cursor_.root.id ? BlockId::kNone : record.parent;
+      (void)evict(at, cursor_.kept);
+      cursor_.is_climbing = up == BlockId::kNone || sibling == BlockId::kNone;
+      at = cursor_.is_climbing ? up : sibling;
+    }
+    cursor_.at = admin_mark(state_, at);
+    if (at == BlockId::kNone) end_walk();
+  }
+
+  // The place is lost: somebody else evicted that block between two steps.
+  bool restart() {
+    if (!admin_is_there(state_, cursor_.root) || ++cursor_.restarts > kRestartsMax) return false;
+    cursor_.at = cursor_.root;
+    cursor_.is_climbing = false;
+    cursor_.kept = {};
+    return true;
+  }
+
+  void end_walk() {
+    report_.add(cursor_.kept);
+    cursor_ = {.position = cursor_.position};
+  }
+
+  StoreState& state_;
+  EvictCursor cursor_;
+  std::int64_t budget_;
+  EvictReport report_;
+};
+
+}  // namespace
+
+EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
+                        std::uint32_t work_max) {
+  EvictStep step(state, from, work_max);
+  return target.key_prefix.empty() ? step.scan(target.filter) : step.below(KeyPrefix(target.key_prefix));
+}
+
+}  // namespace kvtier

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "daemon/flow/admin.h"
 #include "daemon/flow/state.h"
 #include "tests/unit/flow/store_fixture.h"
 
@@ -69,7 +70,7 @@ TEST_F(Adoption, a_block_that_the_dead_daemon_was_summing_comes_back) {
   clock_.advance(2 * kNsPerSecond);
   ASSERT_TRUE(store_->checksum_next().has_value());
   restart();
-  EXPECT_EQ(stats().blocks_draining, 2U);
+  EXPECT_EQ(stats().adoption_dropped, 2U);
   expect_no_leak();
 }
 
@@ -84,6 +85,21 @@ TEST_F(Adoption, an_invalidation_ends_unverified_blocks) {
   store_->checksum_done(*under_way, 42);
   EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), 0U);
   EXPECT_EQ(stats().blocks_ready, 0U);
+  expect_no_leak();
+}
+
+TEST_F(Adoption, F_03_an_administrator_evicts_unverified_blocks) {
+  put(*client_, space_, keys_of(1, 3));
+  sum_all();
+  restart();
+  const std::optional<ChecksumJob> under_way = store_->checksum_next();
+  ASSERT_TRUE(under_way.has_value());
+  const EvictReport report = store_->admin().evict({}, {}, 1000 * kEvictionWork);
+  EXPECT_FALSE(report.next.has_value());
+  EXPECT_EQ(report.evicted + report.kept_leased, 3U) << "the one that is being summed may stay";
+  store_->checksum_done(*under_way, 42);
+  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), report.kept_leased);
+  (void)call(*client_, Op::kInvalidate, space_, {});
   expect_no_leak();
 }
 

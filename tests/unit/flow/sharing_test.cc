@@ -33,22 +33,25 @@ TEST_F(Sharing, L_07_all_or_nothing_never_overcommits_and_starves_nobody) {
     std::vector<std::pair<std::uint32_t, std::size_t>> asked;
     std::uint64_t successes = 0;
     std::uint64_t answers = 0;
+    bool is_refused = false;
   };
   std::vector<Actor> actors;
   for (int i = 0; i < 6; ++i) {
     SimClient& client = add_client();
-    actors.push_back({&client, usual_space(client), {}, {}});
+    actors.push_back({.client = &client, .space = usual_space(client)});
   }
   Prng prng(3);
   std::uint64_t chain = 0;
   for (int step = 0; step < 6000; ++step) {
     Actor& actor = actors[prng.below(actors.size())];
-    if (actor.asked.empty() && actor.held.size() < 24) {
-      const std::size_t count = 1 + prng.below(16);
-      actor.asked.emplace_back(actor.client->reserve(actor.space, keys_of(++chain, count), {}, true), count);
-    } else if (!actor.held.empty()) {
+    if (!actor.held.empty() && (actor.is_refused || actor.held.size() >= 24)) {
+      // Who is refused lets go of what it has: else six that hold and wait would all wait for ever.
       prng.below(2) == 0 ? actor.client->commit(actor.held) : actor.client->abort(actor.held);
       actor.held.clear();
+      actor.is_refused = false;
+    } else if (actor.asked.empty()) {
+      const std::size_t count = 1 + prng.below(16);
+      actor.asked.emplace_back(actor.client->reserve(actor.space, keys_of(++chain, count), {}, true), count);
     }
     clock_.advance(kNsPerMs);
     settle();
@@ -60,6 +63,7 @@ TEST_F(Sharing, L_07_all_or_nothing_never_overcommits_and_starves_nobody) {
         EXPECT_TRUE(granted.empty() || granted.size() == each.asked[0].second) << "a part was granted";
         ++each.answers;
         each.successes += granted.empty() ? 0 : 1;
+        each.is_refused = granted.empty();
         each.held.insert(each.held.end(), granted.begin(), granted.end());
         each.asked.clear();
       }

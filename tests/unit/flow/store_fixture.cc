@@ -1,10 +1,12 @@
 #include "tests/unit/flow/store_fixture.h"
 
+#include <algorithm>
+
 namespace kvtier::test {
 
 void StoreFixture::make_store(std::uint64_t slots, StoreOptions options) {
   options.host_bytes = slots * kBlock;
-  options.slab_bytes = 4 * kBlock;
+  if (options.slab_bytes == 0) options.slab_bytes = 4 * kBlock;
   options.seed = 1;
   if (options.low_water_blocks == StoreOptions().low_water_blocks) options.low_water_blocks = 0;
   Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
@@ -74,6 +76,15 @@ void StoreFixture::put(SimClient& client, SpaceId space, const std::vector<Key>&
   const std::vector<Reservation> reservations = reserve(client, space, keys);
   for (const Reservation& each : reservations) ASSERT_EQ(each.result.code, Code::kOk);
   commit(client, reservations);
+}
+
+void StoreFixture::put_chain(SimClient& client, SpaceId space, const std::vector<Key>& keys) {
+  for (std::size_t at = 0; at < keys.size(); at += kRequestKeysMax) {
+    const std::size_t end = std::min<std::size_t>(keys.size(), at + kRequestKeysMax);
+    const std::vector<Key> some(keys.begin() + static_cast<std::ptrdiff_t>(at),
+                                keys.begin() + static_cast<std::ptrdiff_t>(end));
+    commit(client, reserve(client, space, some, true, at == 0 ? Key{} : keys[at - 1]));
+  }
 }
 
 Completion StoreFixture::call(SimClient& client, Op op, SpaceId space, const std::vector<Key>& keys,

@@ -46,6 +46,8 @@ class StoreFixture : public ::testing::Test {
   void commit(SimClient& client, const std::vector<Reservation>& reservations);
   /// Reserve, fill, commit: every key must be new.
   void put(SimClient& client, SpaceId space, const std::vector<Key>& keys);
+  /// The same with each key under the one before it, any number of them.
+  void put_chain(SimClient& client, SpaceId space, const std::vector<Key>& keys);
   Completion call(SimClient& client, Op op, SpaceId space, const std::vector<Key>& keys,
                   std::uint64_t argument = 0, TimeNs deadline_ns = 0);
   static std::size_t count_ready(SimClient& client, SpaceId space, const std::vector<Key>& keys);

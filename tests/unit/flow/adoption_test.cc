@@ -5,6 +5,7 @@
 
 #include "daemon/flow/admin.h"
 #include "daemon/flow/state.h"
+#include "libkvclient/base/checksum.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -12,12 +13,13 @@ namespace {
 
 class Adoption : public StoreFixture {
  protected:
+  explicit Adoption(std::uint64_t slots = 16) : slots_(slots) {}
   void SetUp() override {
-    make_store(16);
+    ASSERT_EQ(::pipe(alive_), 0);
+    make_store(slots_);
     client_ = &add_client();
     space_ = usual_space(*client_);
     // An adoption needs the pidfd of each session: one that does not become readable.
-    ASSERT_EQ(::pipe(alive_), 0);
     store_->session_keep_pidfd(client_->session(), alive_[0]);
   }
   void TearDown() override {
@@ -30,11 +32,22 @@ class Adoption : public StoreFixture {
     clock_.advance(2 * kNsPerSecond);
     while (std::optional<ChecksumJob> job = store_->checksum_next()) store_->checksum_done(*job, 42);
   }
+  void sum_all_for_real() {
+    clock_.advance(2 * kNsPerSecond);
+    while (std::optional<ChecksumJob> job = store_->checksum_next())
+      store_->checksum_done(*job, checksum64(job->bytes));
+  }
+  void damage(const Key& key) {
+    std::optional<SimLease> lease = client_->acquire(space_, key);
+    ASSERT_TRUE(lease.has_value());
+    const_cast<std::byte&>(lease->bytes[lease->bytes.size() / 2]) ^= std::byte{1};
+    SimClient::release(*lease);
+  }
   void restart() {
     const SessionGrant old = client_->grant();
     store_.reset();
     StoreOptions options;
-    options.host_bytes = 16 * kBlock;
+    options.host_bytes = slots_ * kBlock;
     options.slab_bytes = 4 * kBlock;
     options.low_water_blocks = 0;
     options.seed = 2;
@@ -60,6 +73,7 @@ class Adoption : public StoreFixture {
     client_->abort(holds_of(all));
   }
 
+  const std::uint64_t slots_;
   int alive_[2] = {-1, -1};
   SimClient* client_ = nullptr;
   SpaceId space_ = SpaceId::kNone;
@@ -138,6 +152,47 @@ TEST_F(Adoption, a_key_stored_anew_before_the_old_block_was_verified_wins) {
   EXPECT_EQ(stats().blocks_ready, 1U);
   call(*client_, Op::kInvalidate, space_, {});
   expect_no_leak();
+}
+
+class LargeAdoption : public Adoption {
+ protected:
+  LargeAdoption() : Adoption(104) {}
+};
+
+// Bytes that changed while no daemon looked, 10 blocks of 100: those are misses and the others exact.
+TEST_F(LargeAdoption, C_06_R_06_damaged_blocks_are_misses_and_their_prefixes_end_before_them) {
+  const std::vector<Key> keys = keys_of(1, 100);
+  put_chain(*client_, space_, keys);
+  sum_all_for_real();
+  for (std::size_t i = 5; i < keys.size(); i += 10) damage(keys[i]);
+  restart();
+  sum_all_for_real();
+  EXPECT_EQ(stats().checksum_failures, 10U);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::optional<SimLease> lease = client_->acquire(space_, keys[i]);
+    ASSERT_EQ(lease.has_value(), i % 10 != 5) << i;
+    if (!lease) continue;
+    expect_exact(*lease);
+    SimClient::release(*lease);
+  }
+  settle();
+  EXPECT_EQ(stats().blocks_ready, 90U);
+}
+
+TEST_F(Adoption, C_08_a_key_that_was_found_damaged_can_be_stored_again) {
+  put(*client_, space_, keys_of(1, 3));
+  sum_all_for_real();
+  damage(pattern_key(1, 1));
+  restart();
+  sum_all_for_real();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(client_->match(space_, pattern_key(1, 1)), 0);
+  settle();
+  commit(*client_, reserve(*client_, space_, {pattern_key(1, 1)}, false, pattern_key(1, 0)));
+  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), 3U);
+  std::optional<SimLease> lease = client_->acquire(space_, pattern_key(1, 1));
+  ASSERT_TRUE(lease.has_value());
+  expect_exact(*lease);
+  SimClient::release(*lease);
 }
 
 TEST_F(Adoption, a_commit_that_was_cut_in_two_is_dropped_without_a_leak) {

@@ -89,6 +89,23 @@ TEST_F(EvictionAmount, P_03_more_than_the_pool_is_refused_without_evicting) {
   EXPECT_EQ(stats().blocks_ready, 90U);
 }
 
+// Work is counted, not timed: what an eviction looks at does not grow with what is resident.
+TEST_F(EvictionAmount, P_01_an_eviction_costs_the_same_in_a_small_and_a_large_pool) {
+  for (const std::uint64_t slots : {256U, 1024U, 4096U}) {
+    SCOPED_TRACE(slots);
+    clients_.clear();
+    make_store(slots);
+    SimClient& writer = add_client();
+    const SpaceId space = usual_space(writer);
+    for (std::uint64_t chain = 0; chain < slots / 64; ++chain) put(writer, space, keys_of(chain, 64));
+    ASSERT_EQ(stats().slots_free, 0U);
+    const std::uint64_t scanned = stats().evict_scanned;
+    for (std::uint64_t chain = 1000; chain < 1050; ++chain) put(writer, space, keys_of(chain, 64));
+    EXPECT_EQ(stats().evictions, 50U * 64U);
+    EXPECT_LE(stats().evict_scanned - scanned, 2U * 50U * 64U);
+  }
+}
+
 TEST_F(EvictionAmount, L_03_matches_without_use_keep_nothing) {
   make_store(64);
   SimClient& writer = add_client();

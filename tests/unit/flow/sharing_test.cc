@@ -139,6 +139,26 @@ TEST_F(Sharing, F_05_a_namespace_stays_within_its_quota) {
   EXPECT_EQ(stats().slabs_assigned, 4U);
 }
 
+TEST_F(Sharing, F_05_a_greedy_namespace_does_not_evict_anothers_blocks) {
+  make_store(100);
+  for (const auto& [name, slots] : {std::pair("a", 40U), std::pair("b", 20U)}) {
+    SessionRequest request;
+    request.namespace_name = name;
+    request.namespace_bytes_max = slots * kBlock;
+    ASSERT_TRUE(store_->session_open(request).is_ok());
+  }
+  SimClient& modest = add_client("a");
+  const SpaceId space = usual_space(modest);
+  put(modest, space, keys_of(1, 40));
+  SimClient& greedy = add_client("b");
+  const SpaceId greedy_space = usual_space(greedy);
+  for (std::uint64_t chain = 0; chain < 200; ++chain) put(greedy, greedy_space, keys_of(chain, 1));
+  EXPECT_EQ(count_ready(modest, space, keys_of(1, 40)), 40U);
+  EXPECT_LE(store_->state().tenants[1].slab_bytes, 20 * kBlock);
+  EXPECT_EQ(stats().blocks_ready, 60U);
+  EXPECT_EQ(greedy.match(greedy_space, pattern_key(1, 0)), 0) << "the same key of another namespace";
+}
+
 TEST_F(Sharing, a_read_only_session_reads_and_may_not_reserve_or_invalidate) {
   make_store(64);
   SimClient& writer = add_client();

@@ -1,0 +1,57 @@
+// What makes the health degraded, and that the culprit is named: a client that holds too much, or is
+// disconnected and still runs.
+
+#include "daemon/flow/admin.h"
+#include "tests/unit/flow/store_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+class Complaints : public StoreFixture {
+ protected:
+  void SetUp() override {
+    make_store(64);
+    client_ = &add_client();
+    space_ = usual_space(*client_);
+    holder_ = &add_client("main", 4711);
+    (void)usual_space(*holder_);
+  }
+  std::string complaints() {
+    std::string text;
+    for (const std::string& line : store_->admin().complaints()) text += line + "\n";
+    return text;
+  }
+
+  SimClient* client_ = nullptr;
+  SimClient* holder_ = nullptr;  ///< a stopped process: it answers nothing and lets go of nothing
+  SpaceId space_ = SpaceId::kNone;
+};
+
+TEST_F(Complaints, a_stopped_client_that_leases_most_of_the_tier_is_named) {
+  put(*client_, space_, keys_of(1, 48));
+  EXPECT_EQ(complaints(), "");
+  std::vector<SimLease> leases;
+  for (const Key& key : keys_of(1, 40)) leases.push_back(*holder_->acquire(space_, key));
+  EXPECT_NE(complaints().find("pid 4711"), std::string::npos) << complaints();
+  EXPECT_NE(complaints().find("pinned_fraction_client"), std::string::npos) << "the knob is named";
+  EXPECT_EQ(complaints().find("pid 1000"), std::string::npos) << "nobody else is accused";
+  (void)reserve(*client_, space_, keys_of(2, 40), true);
+  EXPECT_EQ(last_completion_.code, Code::kNoSpace);
+  EXPECT_EQ(last_completion_.cause, Cause::kPinnedBy);
+  EXPECT_EQ(last_completion_.detail, 4711U);
+  for (SimLease& lease : leases) SimClient::release(lease);
+  EXPECT_EQ(complaints(), "");
+  EXPECT_EQ(holds_of(reserve(*client_, space_, keys_of(3, 40), true)).size(), 40U);
+}
+
+TEST_F(Complaints, a_client_that_is_disconnected_and_still_runs_is_named) {
+  (void)reserve(*holder_, space_, keys_of(1, 3));
+  store_->session_hang_up(holder_->session());
+  EXPECT_NE(complaints().find("pid 4711"), std::string::npos);
+  EXPECT_NE(complaints().find("3 blocks quarantined"), std::string::npos) << complaints();
+  end_process(*holder_);
+  EXPECT_EQ(complaints(), "");
+}
+
+}  // namespace
+}  // namespace kvtier::test

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
 #include "daemon/session/conductor.h"
 #include "libkvclient/base/checksum.h"
@@ -26,6 +27,9 @@ class RealDaemon {
 
   /// Blocks whose checksum was computed: only those survive a restart.
   [[nodiscard]] std::uint64_t sums_count() const { return sums_count_.load(); }
+
+  /// Blocks that clients acquired, by their access logs.
+  [[nodiscard]] std::uint64_t hits_count() const { return hits_count_.load(); }
 
   void start() {
     StoreOptions options;
@@ -54,7 +58,9 @@ class RealDaemon {
  private:
   void run() {
     while (!is_stopping_.load()) {
-      if (conductor_->do_work(clock_.now_ns()) > 0) continue;
+      const std::size_t work = conductor_->do_work(clock_.now_ns());
+      hits_count_.store(store_->stats().hits_host);
+      if (work > 0) continue;
       sum_some();
       const TimeNs now = clock_.now_ns();
       conductor_->wait(now, std::min(conductor_->next_deadline_ns(), now + 20 * kNsPerMs));
@@ -76,6 +82,7 @@ class RealDaemon {
   std::unique_ptr<Conductor> conductor_;
   std::atomic<bool> is_stopping_{false};
   std::atomic<std::uint64_t> sums_count_{0};
+  std::atomic<std::uint64_t> hits_count_{0};
   std::thread thread_;
 };
 

@@ -1,10 +1,12 @@
 #include "daemon/config/cross_checks.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "daemon/config/settings_table.h"
 #include "libkvclient/base/units.h"
+#include "libkvclient/wire/types.h"
 
 namespace kvtier {
 namespace {
@@ -23,6 +25,19 @@ Complaint about(const Config& config, std::string_view path, std::string what, s
   const auto index = static_cast<std::size_t>(find_setting(path) - settings_table().data());
   const std::string& where = config.effective[index].where;
   return {where.empty() ? "defaults" : where, 0, std::string(path), std::move(what), std::move(fix)};
+}
+
+// A locator has so many bits for a slab.
+void check_slab_count(const Config& config, std::vector<Complaint>& errors) {
+  const HostConfig& host = config.host;
+  const std::uint64_t count = host.slab_bytes == 0 ? 0 : host.bytes / host.slab_bytes;
+  if (count <= SlotRef::kSlabsMax) return;
+  const std::uint64_t least = std::bit_ceil((host.bytes + SlotRef::kSlabsMax - 1) / SlotRef::kSlabsMax);
+  errors.push_back(about(config, "host.slab_bytes",
+                         format_size(host.slab_bytes) + " makes " + std::to_string(count) +
+                             " slabs of host.bytes, " + format_size(host.bytes) + "; at most " +
+                             std::to_string(SlotRef::kSlabsMax),
+                         "write " + exact_size(least)));
 }
 
 void check_slabs(const Config& config, std::vector<Complaint>& errors) {
@@ -84,6 +99,7 @@ void check_settings_together(const Config& config, std::vector<Complaint>& error
                              std::vector<Complaint>& warnings) {
   check_host_bytes(config, errors);
   check_slabs(config, errors);
+  check_slab_count(config, errors);
   check_namespaces(config, errors, warnings);
   check_sockets(config, errors);
   if (config.limits.pinned_percent_client > config.limits.pinned_percent_namespace) {

@@ -27,6 +27,26 @@ TEST(CrossChecks, SlabsAgainstHostBytes) {
   EXPECT_TRUE(has(errors_of("host:\n  bytes: 100MB\n"), "is no multiple of 4 KiB; write 99999744B"));
 }
 
+// No 32-bit and no floating-point number on the way: sizes beyond 512 GiB are exact.
+TEST(CrossChecks, P10_LargeTiersAreExact) {
+  for (const std::uint64_t gib : {512ULL, 600ULL, 2048ULL}) {
+    for (const std::uint64_t pages : {0ULL, 1ULL}) {
+      const std::uint64_t bytes = gib * kGi + pages * 4096;
+      const ConfigLoad load = load_text("host:\n  bytes: " + std::to_string(bytes) + "B\n  headroom: 1GiB\n");
+      ASSERT_TRUE(load.is_ok()) << to_string(load.errors);
+      EXPECT_EQ(load.config->host.bytes, bytes);
+      EXPECT_TRUE(check_memory_fits(*load.config, limits_of(bytes + kGi), {0, 0}).is_ok());
+      EXPECT_FALSE(check_memory_fits(*load.config, limits_of(bytes + kGi - 4096), {0, 0}).is_ok());
+    }
+  }
+}
+
+TEST(CrossChecks, P10_MoreSlabsThanALocatorCanNameAreRefusedHereAndNotAtTheStart) {
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 2TiB\n  slab_bytes: 64MiB\n"),
+                  "64 MiB makes 32768 slabs of host.bytes, 2 TiB; at most 16384; write 128MiB"));
+  EXPECT_EQ(errors_of("host:\n  bytes: 2TiB\n  slab_bytes: 128MiB\n"), "");
+}
+
 TEST(CrossChecks, SocketsDiffer) {
   EXPECT_TRUE(
       has(errors_of("socket: /a\nadmin_socket: /a\n"), "t.yaml:2: admin_socket: is the same path as socket"));

@@ -51,6 +51,53 @@ TEST_F(Health, a_stopped_daemon_is_down_for_status_and_readable_for_stat) {
   EXPECT_EQ(kvctl({"status"}), 0) << said();
 }
 
+// A stopped process cannot be made to let go: it is named, and who is refused for its sake is told whose.
+TEST_F(Health, a_stopped_client_that_holds_most_of_the_tier_is_named) {
+  const std::unique_ptr<ChildProcess> daemon = place_.start();
+  ASSERT_NE(daemon, nullptr) << place_.output();
+  constexpr std::size_t kHeld = 400;  // of the tier's 512
+  CacheClient other({.socket = place_.socket()});
+  ASSERT_EQ(other.store(1, 0, kHeld), kHeld) << other.error();
+  const pid_t holder = in_child([&] {
+    CacheClient client({.socket = place_.socket()});
+    while (client.hold(1, kHeld) < kHeld) {  // until every slab is mapped
+    }
+    ::raise(SIGSTOP);
+    return 0;
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(holder, &status, WUNTRACED), holder);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("pid " + std::to_string(holder)), std::string::npos) << said();
+  EXPECT_EQ(said().find("pid " + std::to_string(::getpid()) + " "), std::string::npos)
+      << "nobody else: " << said();
+  EXPECT_EQ(other.refused_by(2, 200), holder) << "no_space names who leases the blocks";
+  EXPECT_EQ(other.read(1, kHeld).wrong_blocks, 0U);
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return kvctl({"status"}) == 0; })) << said();
+  EXPECT_EQ(other.store(3, 0, 200), 200U);
+}
+
+// U-09: what the counters say is what was done, wherever one looks.
+TEST_F(Health, U09_stat_counts_what_clients_did) {
+  const std::unique_ptr<ChildProcess> daemon = place_.start();
+  ASSERT_NE(daemon, nullptr) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_EQ(client.store(1, 0, 5), 5U);
+  ASSERT_EQ(client.read(1, 7).blocks, 5U);
+  ASSERT_EQ(client.match(1, 7), 5U);
+  const auto stat_says = [&](const std::string& field) {
+    return eventually([&] {
+      return kvctl({"--json", "stat"}) == 0 && said().find(field) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(stat_says("\"hits_host\":5")) << said();
+  EXPECT_TRUE(stat_says("\"commits\":5")) << said();
+  EXPECT_TRUE(stat_says("\"blocks_ready\":5")) << said();
+}
+
 // S-11: a thread that fails ends the process, and not with 0.
 TEST_F(Health, S11_a_failed_conductor_ends_the_daemon_with_70) {
 #ifndef KVTIER_FAULTS

@@ -28,6 +28,17 @@ bool serves(const DaemonPlace& place) {
   return client.is_ok() && client.value()->echoes_within(kPatienceNs);
 }
 
+// Connects until nobody can: the owner takes none of them while it is stopped, and still lives.
+std::vector<UniqueFd> full_backlog(const std::string& path) {
+  std::vector<UniqueFd> sockets;
+  do {
+    sockets.push_back(connect_to(path, SOCK_SEQPACKET | SOCK_NONBLOCK));
+  } while (sockets.back().is_open());
+  EXPECT_EQ(errno, EAGAIN);
+  EXPECT_GT(sockets.size(), 1U);
+  return sockets;
+}
+
 std::size_t shared_memory_names() {
   std::size_t count = 0;
   if (DIR* dir = ::opendir("/dev/shm")) {
@@ -112,11 +123,7 @@ TEST(Start, R03_second_instance_ends_with_3_and_takes_nothing) {
     std::vector<UniqueFd> backlog;
     if (is_stopped) {
       first->signal(SIGSTOP);
-      // Fills the backlog: connects are refused then, and still the owner lives.
-      for (int i = 0; i < 300; ++i) {
-        UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-        backlog.push_back(std::move(socket));
-      }
+      backlog = full_backlog(place.socket());
     }
     EXPECT_EQ(place.launch(place.command())->wait(), kAlreadyRunning);
     EXPECT_NE(place.output().find(holder), std::string::npos) << place.output();

@@ -74,6 +74,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// S-05: clients hold no lock in shared memory; a death between any two steps of theirs leaves nothing that another one
+// would wait for.
 TEST(ProtocolTest, PassesEveryScheduleOfEveryScenario) {
   reset_orders_in_run();
   for (const Scenario& scenario : scenarios()) {

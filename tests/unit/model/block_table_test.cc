@@ -89,6 +89,7 @@ TEST(BlockTable, AReusedRecordKeepsNothingOfItsFormerBlock) {
   EXPECT_EQ(table[id].flags, 0);
 }
 
+// S-03: full is an answer.
 TEST(BlockTable, IsFullAtWhatWasReservedAndNeverGivesOneRecordTwice) {
   constexpr std::uint32_t kBlocks = 5000;
   BlockTable table = make_table(kBlocks, kBlocks);

@@ -203,6 +203,7 @@ TEST(DirectoryTest, AFullWindowSaysNoSpaceAndTheRestStaysFindable) {
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(directory.both_find(numbers[i], at), i != 3);
 }
 
+// S-03: metadata lies in arrays of our own and not in a managed segment; full is an answer.
 TEST(DirectoryTest, AFullDirectorySaysNoSpace) {
   Directory directory(3);
   for (std::uint64_t number = 0; number < 3; ++number) {

@@ -129,7 +129,7 @@ bar_quickstart() { # two processes share a real model's prefix
 bar_kill_clients() { # kill -9 of a client 500 times, half of them at named points
   measure kill-clients "$build/tests/kill_bars" clients --kills 250
   [[ -x $fault_build/tests/kill_bars ]] || { note MISSED "no fault build in ${fault_build/#$root\//}"; return; }
-  measure kill-clients-points "$fault_build/tests/kill_bars" clients --faults --kills 500
+  measure kill-clients-points "$fault_build/tests/kill_bars" clients --faults --kills 250
 }
 
 bar_kill_daemon() { # kill -9 of the daemon 100 times, warm and cold

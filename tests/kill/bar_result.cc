@@ -19,7 +19,8 @@ void BarResult::fail(std::uint64_t count, const std::string& why) {
   if (notes.size() < 2000) notes += why + "; ";
 }
 
-void BarResult::add(const Crew& crew, std::uint32_t others) {
+void BarResult::add(const Crew& crew, std::uint32_t others, const StallMeter& stalls) {
+  control_stall_ns = std::max(control_stall_ns, stalls.max_ns());
   for (std::uint32_t i = 0; i < kWorkersMax; ++i) {
     const WorkerCell& cell = crew.cell(i);
     figures["rounds"] += cell.rounds.load();
@@ -32,56 +33,36 @@ void BarResult::add(const Crew& crew, std::uint32_t others) {
     const std::string who = "worker " + std::to_string(i) + ": " + cell.first_error;
     fail(cell.wrong_blocks.load(), who);
     fail(cell.unexpected_codes.load(), who);
-    if (i >= others) continue;
-    for (std::size_t verb = 0; verb < kVerbs; ++verb) {
-      TimeNs& most = verb_max_ns[kVerbNames[verb]];
-      most = std::max(most, cell.max_ns[verb].load());
-    }
-    overrun_max_ns = std::max(overrun_max_ns, cell.overrun_max_ns.load());
+    if (i < others) calls.add(cell, stalls);
   }
 }
 
 void BarResult::add_counters(CounterValues now) {
-  sessions_resumed += now["sessions_resumed"];
-  blocks_adopted += now["blocks_adopted"];
-  evictions += now["evictions"];
-  slab_revokes += now["slab_revokes"];
-  slab_reshapes += now["slab_reshapes"];
+  for (const char* name : {"sessions_opened", "sessions_resumed", "blocks_adopted", "adoption_dropped",
+                           "evictions", "slab_revokes", "slab_reshapes"}) {
+    figures[name] += now[name];
+  }
   fail(now["checksum_failures"], "checksum failures");
   fail(now["protocol_errors"], "protocol errors");
-}
-
-// Opening happens once, before the load; the control is not a call.
-TimeNs BarResult::max_call_ns() const {
-  TimeNs most = 0;
-  for (const auto& [verb, ns] : verb_max_ns) {
-    if (verb != "control" && verb != "open" && verb != "register") most = std::max(most, ns);
-  }
-  return most;
 }
 
 int BarResult::finish(bool is_ok) const {
   nlohmann::ordered_json json;
   json["bench"] = bench;
   json["kills"] = kills;
-  json["kills_at_points"] = kills_at_points;
   json["errors"] = errors;
-  json["max_call_ms"] = ms(max_call_ns());
-  json["control_stall_ms"] = ms(control_stall_ns);
-  json["control_compute_ms"] = verb_max_ns.contains("control") ? ms(verb_max_ns.at("control")) : 0.0;
-  json["reclaim_ms_max"] = ms(reclaim_max_ns);
   json["leaked"] = leaked;
-  json["is_within_50_ms"] = max_call_ns() <= kCallMaxNs;
-  json["overrun_ms_max"] = ms(overrun_max_ns);
+  json["max_call_ms"] = ms(calls.max_ns());
+  json["is_within_50_ms"] = calls.max_ns() <= kCallMaxNs;
+  json["overrun_ms_max"] = ms(calls.overrun_max_ns());
+  json["reclaim_ms_max"] = ms(reclaim_max_ns);
   json["up_ms_max"] = ms(up_max_ns);
   json["serving_ms_max"] = ms(serving_max_ns);
-  for (const auto& [verb, ns] : verb_max_ns) json["max_ms"][verb] = ms(ns);
+  json["control_stall_ms_max"] = ms(control_stall_ns);
+  calls.write(json);
   for (const auto& [name, value] : figures) json[name] = value;
-  json["sessions_resumed"] = sessions_resumed;
-  json["blocks_adopted"] = blocks_adopted;
-  json["evictions"] = evictions;
-  json["slab_revokes"] = slab_revokes;
-  json["slab_reshapes"] = slab_reshapes;
+  if (!points.fired().empty()) json["points"] = points.fired();
+  if (!points.missed().empty()) json["points_missed"] = points.missed();
   json["notes"] = notes;
   const bool is_good = is_ok && errors == 0 && leaked == 0;
   json["ok"] = is_good;

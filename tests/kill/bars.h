@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "tests/kill/call_figures.h"
 #include "tests/kill/crew.h"
+#include "tests/kill/kill_points.h"
 #include "tests/kill/leak_check.h"
 
 namespace kvtier::kill {
@@ -14,7 +16,7 @@ struct BarOptions {
   std::uint32_t kills = 20;
   std::uint64_t seed = 1;
   bool is_cold = false;                ///< daemon bar: no keeper
-  bool uses_faults = false;            ///< clients bar: every second victim dies at a named point
+  bool uses_faults = false;            ///< clients bar: victims die at named points, else at random
   std::uint32_t kills_per_keeper = 8;  ///< daemon bar: its back-off grows with each death
   std::uint32_t deadline_ms = 1000;    ///< of the workers' calls
 };
@@ -27,28 +29,21 @@ inline constexpr TimeNs kReclaimMaxNs = kNsPerSecond;
 struct BarResult {
   std::string bench;
   std::uint64_t kills = 0;
-  std::uint64_t kills_at_points = 0;
   std::uint64_t errors = 0;  ///< wrong blocks, unexplained codes, lost workers, silent daemons
   std::uint64_t leaked = 0;
   TimeNs reclaim_max_ns = 0;
   TimeNs up_max_ns = 0;       ///< daemon bar: from the kill until the next daemon's heart beats
   TimeNs serving_max_ns = 0;  ///< daemon bar: from the kill until all clients are back
   TimeNs control_stall_ns = 0;
-  std::uint64_t sessions_resumed = 0;
-  std::uint64_t blocks_adopted = 0;
-  std::uint64_t evictions = 0;
-  std::uint64_t slab_revokes = 0;
-  std::uint64_t slab_reshapes = 0;
-  std::map<std::string, std::uint64_t> figures;  ///< sums over all workers
-  std::map<std::string, TimeNs> verb_max_ns;     ///< of the workers that are not killed
-  TimeNs overrun_max_ns = 0;
+  KillPoints points;
+  CallFigures calls;                             ///< of the workers that are not killed
+  std::map<std::string, std::uint64_t> figures;  ///< sums over all workers and daemons
   std::string notes;
 
   void fail(std::uint64_t count, const std::string& why);
-  /// Adds a crew's figures; the first `others` cells count for the latencies.
-  void add(const Crew& crew, std::uint32_t others);
+  /// Adds an ended crew's figures; the first `others` cells count for the latencies.
+  void add(const Crew& crew, std::uint32_t others, const StallMeter& stalls);
   void add_counters(CounterValues now);
-  [[nodiscard]] TimeNs max_call_ns() const;
   /// Prints; the exit status.
   [[nodiscard]] int finish(bool is_ok) const;
 };

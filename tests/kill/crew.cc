@@ -35,15 +35,16 @@ Crew::~Crew() {
   ::unlink((dir_ + "/cells").c_str());
 }
 
-void Crew::start(std::uint32_t index, const std::vector<std::string>& environment) {
+void Crew::start(std::uint32_t index, const Start& how) {
   cell(index).is_running.store(0);
   cell(index).is_paused.store(0);
   const std::uint64_t seed = proto_.seed * 1000003 + ++starts_;
   pids_[index] =
       start_program({"/proc/self/exe", "worker", "--cells", proto_.cells_path, "--socket", proto_.socket_path,
                      "--index", std::to_string(index), "--seed", std::to_string(seed), "--deadline-ms",
-                     std::to_string(proto_.deadline_ms), "--hold-ms", std::to_string(proto_.hold_ms_max)},
-                    dir_ + "/workers.log", environment);
+                     std::to_string(proto_.deadline_ms), "--hold-ms", std::to_string(proto_.hold_ms_max),
+                     "--rounds", std::to_string(how.rounds_max)},
+                    dir_ + "/workers.log", how.environment);
 }
 
 bool Crew::wait_running(std::uint32_t index, TimeNs timeout_ns) {

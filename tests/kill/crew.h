@@ -18,7 +18,12 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  void start(std::uint32_t index, const std::vector<std::string>& environment = {});
+  struct Start {
+    std::vector<std::string> environment;
+    std::uint32_t rounds_max = 0;  ///< 0: until it is told to stop
+  };
+  void start(std::uint32_t index, const Start& how);
+  void start(std::uint32_t index) { start(index, Start{}); }
   /// False: it ended or did not begin its loop in time.
   bool wait_running(std::uint32_t index, TimeNs timeout_ns);
   [[nodiscard]] pid_t pid(std::uint32_t index) const { return pids_[index]; }

@@ -13,6 +13,7 @@ void add_worker(CLI::App& app, kvtier::kill::WorkerOptions& worker) {
   app.add_option("--seed", worker.seed);
   app.add_option("--deadline-ms", worker.deadline_ms);
   app.add_option("--hold-ms", worker.hold_ms_max);
+  app.add_option("--rounds", worker.rounds_max);
 }
 
 void add_bar(CLI::App& app, kvtier::kill::BarOptions& bar) {
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
   WorkerOptions worker;
   CLI::App* clients = app.add_subcommand("clients", "Clients die while others work");
   add_bar(*clients, bar);
-  clients->add_flag("--faults", bar.uses_faults, "Every second one at a named point (needs a fault build)");
+  clients->add_flag("--faults", bar.uses_faults, "At named points, not at random (needs a fault build)");
   CLI::App* daemon = app.add_subcommand("daemon", "kvtierd dies under its clients");
   add_bar(*daemon, bar);
   daemon->add_flag("--cold", bar.is_cold, "Without kvtier-keeper");

@@ -1,9 +1,12 @@
 #pragma once
-// What this machine does to a thread that only sleeps a millisecond at a time: the longest it was late.
-// Latencies of a run are read beside this number.
+// What this machine does to threads that only sleep a millisecond at a time: how late they were, and when.
+// They run in the driver, in the workers' scheduling class; latencies of a run are read beside them.
 
 #include <atomic>
+#include <cstdint>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "libkvclient/base/clock.h"
 
@@ -11,30 +14,28 @@ namespace kvtier::kill {
 
 class StallMeter {
  public:
-  StallMeter() : thread_([this] { run(); }) {}
-  ~StallMeter() {
-    is_stopping_.store(true);
-    thread_.join();
-  }
+  /// One thread a processor, not bound to it: as free as the threads of a call.
+  StallMeter();
+  ~StallMeter();
   StallMeter(const StallMeter&) = delete;
   StallMeter& operator=(const StallMeter&) = delete;
 
-  [[nodiscard]] TimeNs max_ns() const { return max_ns_.load(std::memory_order_relaxed); }
+  [[nodiscard]] TimeNs max_ns() const { return max_ns(0, kNever); }
+  /// The longest that was going on at some moment between the two.
+  [[nodiscard]] TimeNs max_ns(TimeNs begin_ns, TimeNs end_ns) const;
 
  private:
-  void run() {
-    const SystemClock clock;
-    while (!is_stopping_.load(std::memory_order_relaxed)) {
-      const TimeNs before_ns = clock.now_ns();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      const TimeNs late_ns = clock.now_ns() - before_ns - kNsPerMs;
-      if (late_ns > max_ns()) max_ns_.store(late_ns, std::memory_order_relaxed);
-    }
-  }
+  struct Stall {
+    TimeNs due_ns = 0;
+    TimeNs woke_ns = 0;
+  };
+  void run();
+  void note(const Stall& stall);
 
-  std::atomic<TimeNs> max_ns_ = 0;
   std::atomic<bool> is_stopping_ = false;
-  std::thread thread_;  ///< last: it uses the others
+  mutable std::mutex mutex_;
+  std::vector<Stall> stalls_;  ///< guarded by mutex_
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace kvtier::kill

@@ -25,15 +25,25 @@ bool is_expected(int code) {
 
 }  // namespace
 
-void TimedCalls::note(Verb verb, TimeNs took_ns, TimeNs deadline_ns, int code) {
-  const auto at = static_cast<std::size_t>(verb);
-  add_to(cell_.calls[at]);
-  raise_to(cell_.max_ns[at], took_ns);
-  if (verb == Verb::kControl) return;
-  if (took_ns > deadline_ns) raise_to(cell_.overrun_max_ns, took_ns - deadline_ns);
+void TimedCalls::note(const Timing& timing, int code) {
+  const auto at = static_cast<std::size_t>(timing.verb);
+  add_to(cell_.latencies[at][latency_step(timing.took_ns)]);
+  raise_to(cell_.max_ns[at], timing.took_ns);
+  if (timing.verb == Verb::kControl) return;
+  if (is_call(timing.verb)) keep_worst(cell_.longest, timing, timing.took_ns);
+  if (timing.took_ns > timing.deadline_ns)
+    keep_worst(cell_.latest, timing, timing.took_ns - timing.deadline_ns);
   if (code == KVC_UNAVAILABLE) add_to(cell_.unavailable);
   if (code == KVC_DEADLINE) add_to(cell_.deadlines);
-  if (!is_expected(code)) unexpected(verb, code, kvc_last_error());
+  if (!is_expected(code)) unexpected(timing.verb, code, kvc_last_error());
+}
+
+void TimedCalls::keep_worst(WorstCall& worst, const Timing& timing, TimeNs excess_ns) {
+  if (excess_ns <= worst.excess_ns.load(std::memory_order_relaxed)) return;
+  worst.excess_ns.store(excess_ns, std::memory_order_relaxed);
+  worst.begin_ns.store(timing.begin_ns, std::memory_order_relaxed);
+  worst.took_ns.store(timing.took_ns, std::memory_order_relaxed);
+  worst.verb.store(static_cast<std::uint64_t>(timing.verb), std::memory_order_relaxed);
 }
 
 void TimedCalls::unexpected(Verb verb, int code, const char* text) {

@@ -17,7 +17,7 @@ class TimedCalls {
   int run(Verb verb, TimeNs deadline_ns, Call call) {
     const TimeNs begin_ns = clock_.now_ns();
     const int code = call();
-    note(verb, clock_.now_ns() - begin_ns, deadline_ns == 0 ? deadline_ns_ : deadline_ns, code);
+    note({verb, begin_ns, clock_.now_ns() - begin_ns, deadline_ns == 0 ? deadline_ns_ : deadline_ns}, code);
     return code;
   }
   /// A code that this load cannot explain.
@@ -25,7 +25,14 @@ class TimedCalls {
   void wrong(const char* text);
 
  private:
-  void note(Verb verb, TimeNs took_ns, TimeNs deadline_ns, int code);
+  struct Timing {
+    Verb verb;
+    TimeNs begin_ns;
+    TimeNs took_ns;
+    TimeNs deadline_ns;
+  };
+  void note(const Timing& timing, int code);
+  static void keep_worst(WorstCall& worst, const Timing& timing, TimeNs excess_ns);
   void first_error(const char* text);
 
   WorkerCell& cell_;

@@ -88,7 +88,8 @@ int Worker::run() {
   open();
   cell_.is_running.store(1, std::memory_order_release);
   const Orders& orders = cells_.get().orders;
-  while (orders.stop.load(std::memory_order_relaxed) == 0) {
+  for (std::uint32_t rounds = 0; orders.stop.load(std::memory_order_relaxed) == 0; ++rounds) {
+    if (options_.rounds_max != 0 && rounds == options_.rounds_max) break;
     if (orders.pause.load(std::memory_order_acquire) != 0) pause();
     round();
   }

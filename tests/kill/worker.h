@@ -20,6 +20,7 @@ struct WorkerOptions {
   std::uint64_t seed = 1;
   std::uint32_t deadline_ms = 1000;
   std::uint32_t hold_ms_max = 20;  ///< leases are kept at most so long, over a daemon's death too
+  std::uint32_t rounds_max = 0;    ///< ends by itself after so many; 0: when it is told to stop
 };
 
 /// Two spaces of different slot sizes, so that slabs change their writer and their cut.

@@ -9,6 +9,7 @@
 
 #include "libkvclient/base/clock.h"
 #include "libkvclient/base/result.h"
+#include "tests/kill/latency_counts.h"
 
 namespace kvtier::kill {
 
@@ -36,11 +37,25 @@ inline constexpr std::array<const char*, kVerbs> kVerbNames = {"open",    "regis
                                                                "release", "reserve",  "commit", "abort",
                                                                "wait",    "pin",      "unpin",  "control"};
 
+/// A call of the load: opening and registering come before it.
+constexpr bool is_call(Verb verb) {
+  return verb != Verb::kControl && verb != Verb::kOpen && verb != Verb::kRegister;
+}
+
+/// The call that was the worst of its kind. Read when its worker has ended.
+struct WorstCall {
+  std::atomic<std::uint64_t> excess_ns;  ///< what it was the worst by
+  std::atomic<std::uint64_t> begin_ns;
+  std::atomic<std::uint64_t> took_ns;
+  std::atomic<std::uint64_t> verb;
+};
+
 /// Counters have one writer, the worker; it uses relaxed stores.
 struct WorkerCell {
-  std::array<std::atomic<std::uint64_t>, kVerbs> calls;
+  std::array<std::array<std::atomic<std::uint64_t>, kLatencySteps>, kVerbs> latencies;
   std::array<std::atomic<std::uint64_t>, kVerbs> max_ns;
-  std::atomic<std::uint64_t> overrun_max_ns;  ///< how far a call went beyond its deadline
+  WorstCall longest;  ///< of is_call()
+  WorstCall latest;   ///< the one that went furthest beyond its deadline
   std::atomic<std::uint64_t> rounds;
   std::atomic<std::uint64_t> blocks_checked;  ///< acquired, every byte compared
   std::atomic<std::uint64_t> blocks_rechecked;

@@ -26,6 +26,7 @@ class MemoryFdStore final : public FdStore {
   }
   [[nodiscard]] std::string_view kind() const override { return "memory"; }
   [[nodiscard]] std::size_t size() const { return kept_.size(); }
+  [[nodiscard]] bool has(const std::string& name) const { return kept_.contains(name); }
 
  private:
   std::map<std::string, UniqueFd> kept_;

@@ -86,6 +86,11 @@ std::uint32_t SimClient::reserve(SpaceId space, const std::vector<Key>& keys, co
   std::byte* at = channel() + ChannelLayout::kArena + submission.arena_offset;
   std::memcpy(at, &parent, sizeof parent);
   std::memcpy(at + sizeof parent, keys.data(), keys.size() * sizeof(Key));
+  // As libkvclient does: an answer without results (the space was invalidated) grants nothing.
+  ReserveResult none{};
+  none.code = Code::kUnavailable;
+  for (std::uint32_t i = 0; i < count; ++i)
+    std::memcpy(at + reserve_results_offset(count) + i * sizeof none, &none, sizeof none);
   pending_[submission.request_id] = {submission.arena_offset, keys};
   store_->submit(grant_.session, submission);
   return submission.request_id;
@@ -204,22 +209,22 @@ void SimClient::on_event(const OutEvent& event) {
 }
 
 void SimClient::acknowledge() {
-  for (const auto& [slab, epoch] : revocations_) {
-    SlabAck ack{};
-    ack.slab = index_of(slab);
-    ack.epoch = epoch;
-    ack.state = SlabState::kReleased;
-    store_->slab_acknowledged(grant_.session, ack);
-  }
+  for (const auto& [slab, epoch] : revocations_) acknowledge(slab, epoch, SlabState::kReleased);
   revocations_.clear();
-  for (const auto& [slab, epoch] : removals_) {
-    SlabAck ack{};
-    ack.slab = index_of(slab);
-    ack.epoch = epoch;
-    ack.state = SlabState::kUnmapped;
-    store_->slab_acknowledged(grant_.session, ack);
-  }
+  for (const auto& [slab, epoch] : removals_) acknowledge(slab, epoch, SlabState::kUnmapped);
   removals_.clear();
+}
+
+void SimClient::acknowledge_busy() {
+  for (const auto& [slab, epoch] : revocations_) acknowledge(slab, epoch, SlabState::kBusy);
+}
+
+void SimClient::acknowledge(SlabIndex slab, std::uint32_t epoch, SlabState state) {
+  SlabAck ack{};
+  ack.slab = index_of(slab);
+  ack.epoch = epoch;
+  ack.state = state;
+  store_->slab_acknowledged(grant_.session, ack);
 }
 
 }  // namespace kvtier::test

@@ -62,7 +62,10 @@ class SimClient {
   }
   /// Revocations not answered yet; acknowledge() answers them all.
   [[nodiscard]] std::size_t revocations() const { return revocations_.size(); }
+  [[nodiscard]] std::size_t removals() const { return removals_.size(); }
   void acknowledge();
+  /// Says of each that it is busy; acknowledge() says later that it is released.
+  void acknowledge_busy();
 
   [[nodiscard]] SessionIndex session() const { return grant_.session; }
   [[nodiscard]] bool is_ended() const { return is_ended_; }
@@ -77,6 +80,7 @@ class SimClient {
   void resolve_again(SimLease& lease);
 
  private:
+  void acknowledge(SlabIndex slab, std::uint32_t epoch, SlabState state);
   PinCell& pin_of(SlotRef slot);
   Submission base(Op op, SpaceId space, std::uint32_t count);
   std::span<std::byte> slot_bytes(SlotRef slot, std::uint64_t bytes);

@@ -81,6 +81,14 @@ bool adopt_writing(StoreState& state, BlockId id, BlockRecord& record) {
   return true;
 }
 
+// The daemon may have died after it had given the slot back, before it freed the record.
+bool adopt_draining(StoreState& state, BlockId id, BlockRecord& record) {
+  const SlotState word = state.slab_of(record.slot).table().at(record.slot.slot()).state;
+  if (word != SlotState::kReady && word != SlotState::kEvicting) return false;
+  drain_later(state, id, record);
+  return true;
+}
+
 bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {
   if (!is_plausible(state, record)) return false;
   switch (record.state) {
@@ -91,7 +99,7 @@ bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {
     case BlockState::kQuarantined:
       return adopt_writing(state, id, record);
     case BlockState::kDraining:
-      return drain_later(state, id, record), true;
+      return adopt_draining(state, id, record);
     case BlockState::kFree:
       return false;
   }

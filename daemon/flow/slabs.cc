@@ -59,7 +59,9 @@ bool assign(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab
   if (!slab.assign(tenant.id, slot_class.slot_bytes).is_ok()) return false;
   RestartSlab& kept = state.restart.slabs()[index_of(slab.index())];
   kept.slot_bytes = slot_class.slot_bytes;
-  kept.writer_session = 0;
+  // A slab that is cut anew keeps its writer: it can still write there.
+  const Session* writer = state.session(slab.writer);
+  kept.writer_session = writer != nullptr ? writer->id : 0;
   kept.tenant_plus_one = index_of(tenant.id) + 1;
   slabs_join_class(state, slot_class, slab);
   announce(state, tenant, slab);

@@ -110,7 +110,8 @@ void put_reclaim_slab(StoreState& state, Session& session, SlabIndex slab) {
   for (BlockId id = session.writing; id != BlockId::kNone;) {
     const BlockRecord& record = state.blocks[id];
     const BlockId next = record.next;
-    if (record.slot.slab() == index_of(slab)) give_up(state, session, id);
+    const bool is_lost = record.state == BlockState::kQuarantined;
+    if (is_lost && record.slot.slab() == index_of(slab)) give_up(state, session, id);
     id = next;
   }
 }

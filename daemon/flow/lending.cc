@@ -72,15 +72,14 @@ bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_cl
 void lending_acknowledged(StoreState& state, Session& session, const SlabAck& ack) {
   if (ack.slab >= state.memory.slab_count()) return;
   Slab& slab = state.memory.slab(SlabIndex{ack.slab});
-  if (slab.writer != session.index || !slab.is_revoking || ack.epoch != slab.revoke_epoch)
-    return;  // an old answer
-  if (ack.state == SlabState::kReleased || ack.state == SlabState::kUnmapped) {
-    put_reclaim_slab(state, session, slab.index());
-    take_away(state, slab);
-  } else {
-    slab.is_revoking = false;
-    for (Deferred& deferred : state.deferred) deferred.is_ready = true;
-  }
+  if (slab.writer != session.index || ack.epoch != slab.revoke_epoch) return;  // an old answer
+  const bool is_released = ack.state == SlabState::kReleased || ack.state == SlabState::kUnmapped;
+  if (is_released) put_reclaim_slab(state, session, slab.index());
+  if (is_released && slab.is_revoking) return take_away(state, slab);
+  // Busy, or the release that follows a busy. Since the busy the writer may have been granted slots anew,
+  // which it did not know of when it released: it keeps the slab.
+  slab.is_revoking = false;
+  for (Deferred& deferred : state.deferred) deferred.is_ready = true;
 }
 
 void lending_resumed(StoreState& state, Session& session) {

@@ -25,7 +25,7 @@ Code put_abort(StoreState& state, Session& session, std::span<const Hold> holds)
 
 /// The session's process is gone: every block that it was writing comes back.
 void put_reclaim(StoreState& state, Session& session);
-/// The session gave up writing in a slab: what is quarantined there because of it is free.
+/// The session writes nowhere in a slab: what is quarantined there because of it is free.
 void put_reclaim_slab(StoreState& state, Session& session, SlabIndex slab);
 /// The session ended but its process lives: what it was writing must not appear any more, its slots stay
 /// away.

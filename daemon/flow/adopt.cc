@@ -117,6 +117,13 @@ Status adopt_session(StoreState& state, std::uint32_t place, StoredFds& fds) {
   return Status::ok();
 }
 
+// A daemon that died while it opened or closed a session leaves descriptors that no record names.
+void remove_unnamed(StoreState& state, const StoredFds& fds) {
+  for (const auto& [name, fd] : fds) {
+    if (fd.is_open()) state.fds->remove(name);
+  }
+}
+
 SessionIndex session_with_id(const StoreState& state, std::uint64_t id) {
   for (const auto& session : state.sessions) {
     if (session != nullptr && session->id == id) return session->index;
@@ -176,7 +183,9 @@ Status adopt_all(StoreState& state, const HostMemoryOptions& memory_options, con
     if (state.restart.sessions()[place].id != 0) KV_RETURN_IF_ERROR(adopt_session(state, place, fds));
   }
   KV_RETURN_IF_ERROR(adopt_slabs(state));
-  return adopt_blocks(state);
+  KV_RETURN_IF_ERROR(adopt_blocks(state));
+  remove_unnamed(state, fds);
+  return Status::ok();
 }
 
 }  // namespace kvtier

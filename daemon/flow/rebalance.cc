@@ -82,19 +82,20 @@ SlotClass* coldest_class(StoreState& state, Tenant& tenant, const SlotClass* exc
   return best;
 }
 
-std::uint64_t share_bytes(const StoreState& state, const Tenant& tenant) {
+// An equal part of the memory between the namespaces that have some and the one that wants some.
+std::uint64_t share_bytes(const StoreState& state, const Tenant& tenant, const Tenant& wanting) {
   std::uint64_t users = 0;
-  for (const Tenant& each : state.tenants) users += each.slab_bytes > 0 || &each == &tenant ? 1 : 0;
+  for (const Tenant& each : state.tenants) users += each.slab_bytes > 0 || &each == &wanting ? 1 : 0;
   const std::uint64_t equal = state.memory.bytes() / std::max<std::uint64_t>(users, 1);
   return tenant.bytes_max == 0 ? equal : std::min(equal, tenant.bytes_max);
 }
 
-Tenant* richest_tenant(StoreState& state, const Tenant& except) {
+Tenant* richest_tenant(StoreState& state, const Tenant& wanting) {
   Tenant* best = nullptr;
   std::uint64_t best_surplus = 0;
   for (Tenant& each : state.tenants) {
-    const std::uint64_t share = share_bytes(state, each);
-    if (&each == &except || each.slab_bytes <= share || each.slab_bytes - share <= best_surplus) continue;
+    const std::uint64_t share = share_bytes(state, each, wanting);
+    if (&each == &wanting || each.slab_bytes <= share || each.slab_bytes - share <= best_surplus) continue;
     best = &each;
     best_surplus = each.slab_bytes - share;
   }
@@ -110,6 +111,13 @@ void finish_retirement(StoreState& state, Slab& slab) {
   for (Deferred& deferred : state.deferred) deferred.is_ready = true;
 }
 
+void ask_to_unmap(StoreState& state, const Slab& slab, SessionIndex session) {
+  state.outbox->push_back({.kind = OutEvent::Kind::kSlabRemove,
+                           .session = session,
+                           .slab = slab.index(),
+                           .epoch = slab.retire->epoch});
+}
+
 void begin_retirement(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab) {
   slabs_leave_class(state, donor, slab);
   std::erase(tenant.slabs, slab.index());
@@ -120,11 +128,7 @@ void begin_retirement(StoreState& state, Tenant& tenant, SlotClass& donor, Slab&
   slab.writer = SessionIndex::kNone;
   for (const SessionIndex index : tenant.sessions) {
     slab.retire->mapped_by.push_back(index);
-    if (state.session(index)->life != Session::Life::kAttached) continue;
-    state.outbox->push_back({.kind = OutEvent::Kind::kSlabRemove,
-                             .session = index,
-                             .slab = slab.index(),
-                             .epoch = slab.retire->epoch});
+    if (state.session(index)->life == Session::Life::kAttached) ask_to_unmap(state, slab, index);
   }
   if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
 }
@@ -154,7 +158,8 @@ bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_cla
 }
 
 bool rebalance_tenants(StoreState& state, Tenant& tenant) {
-  if (tenant.slab_bytes + state.memory.slab_bytes() > share_bytes(state, tenant) && tenant.slab_bytes > 0)
+  if (tenant.slab_bytes + state.memory.slab_bytes() > share_bytes(state, tenant, tenant) &&
+      tenant.slab_bytes > 0)
     return false;
   if (is_one_on_its_way(state)) return true;
   Tenant* rich = richest_tenant(state, tenant);
@@ -163,6 +168,16 @@ bool rebalance_tenants(StoreState& state, Tenant& tenant) {
   if (slab == nullptr) return false;
   begin_retirement(state, *rich, *donor, *slab);
   return true;
+}
+
+void rebalance_resumed(StoreState& state, const Session& session) {
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
+    const Slab& slab = state.memory.slab(SlabIndex{i});
+    if (slab.retire == nullptr) continue;
+    const std::vector<SessionIndex>& mapped_by = slab.retire->mapped_by;
+    if (std::ranges::find(mapped_by, session.index) != mapped_by.end())
+      ask_to_unmap(state, slab, session.index);
+  }
 }
 
 void rebalance_unmapped(StoreState& state, const Session& session, const SlabAck& ack) {

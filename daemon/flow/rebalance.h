@@ -15,6 +15,8 @@ bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_cla
 /// (asked for now or before); a deferred reservation is tried again when it arrived.
 bool rebalance_tenants(StoreState& state, Tenant& tenant);
 
+/// A session came back after the daemon's restart: it is told of the slabs that leave its namespace.
+void rebalance_resumed(StoreState& state, const Session& session);
 /// A client unmapped a slab that is being taken away.
 void rebalance_unmapped(StoreState& state, const Session& session, const SlabAck& ack);
 /// A session is gone: it maps nothing any more.

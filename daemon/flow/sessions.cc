@@ -44,24 +44,27 @@ Status make_channel(StoreState& state, Session& session) {
   return Status::ok();
 }
 
-std::string fd_name(const Session& session) {
-  return "session" + std::to_string(session.id) + ".channel";
+std::string fd_name(const Session& session, const char* what) {
+  return "session" + std::to_string(session.id) + "." + what;
 }
 
 void forget(StoreState& state, Session& session) {
+  // Its place can be another session's before the outbox is delivered.
+  std::erase_if(*state.outbox, [&](const OutEvent& event) { return event.session == session.index; });
   Tenant& tenant = state.tenant_of(session);
   std::erase(tenant.sessions, session.index);
   state.restart.sessions()[index_of(session.index)].id = 0;
-  state.fds->remove(fd_name(session));
-  state.fds->remove("session" + std::to_string(session.id) + ".pidfd");
+  state.fds->remove(fd_name(session, "channel"));
+  state.fds->remove(fd_name(session, "pidfd"));
   state.stats.channel_bytes -= ChannelLayout::kPins;
   if (session.life != Session::Life::kAttached) --state.stats.zombies;
   --state.stats.sessions;
   state.sessions[index_of(session.index)].reset();
 }
 
-// Published last: id.
+// Published last: id. The next one is raised before it: no two sessions ever share one.
 void keep_for_restart(StoreState& state, const Session& session) {
+  state.restart.header().next_session_id = state.next_session_id;
   RestartSession& kept = state.restart.sessions()[index_of(session.index)];
   kept.secret[0] = session.secret[0];
   kept.secret[1] = session.secret[1];
@@ -73,7 +76,6 @@ void keep_for_restart(StoreState& state, const Session& session) {
   copy_name(session.request.client_version, kept.version);
   std::atomic_signal_fence(std::memory_order_release);
   kept.id = session.id;
-  state.restart.header().next_session_id = state.next_session_id;
 }
 
 // What ends with the connection, whether the process lives on or not.
@@ -132,8 +134,7 @@ Result<SessionGrant> session_open(StoreState& state, const SessionRequest& reque
     if (status.is_ok()) status = slabs_reserve_pins(state, *session, slab, slab.slot_count());
   }
   if (!status.is_ok()) return status.while_doing("making a channel for pid " + std::to_string(request.pid));
-  KV_RETURN_IF_ERROR(state.fds->put(fd_name(*session), session->channel_fd.get()));
-  keep_for_restart(state, *session);
+  KV_RETURN_IF_ERROR(state.fds->put(fd_name(*session, "channel"), session->channel_fd.get()));
   tenant.value()->sessions.push_back(session->index);
   ++state.stats.sessions;
   ++state.stats.sessions_opened;
@@ -141,6 +142,12 @@ Result<SessionGrant> session_open(StoreState& state, const SessionRequest& reque
   SessionGrant grant = session_grant(state, *session);
   state.sessions[index_of(place.value())] = std::move(session);
   return grant;
+}
+
+void session_keep(StoreState& state, const Session& session, int pidfd) {
+  // Refused: the next instance finds the session without it and starts cold.
+  (void)state.fds->put(fd_name(session, "pidfd"), pidfd);
+  keep_for_restart(state, session);
 }
 
 void session_hang_up(StoreState& state, Session& session) {
@@ -154,6 +161,11 @@ void session_hang_up(StoreState& state, Session& session) {
     if (slab.writer == session.index)
       slab.is_revoking = false;  // no answer will come: until its process exits
   }
+}
+
+void session_unresume(StoreState& state, Session& session) {
+  session_hang_up(state, session);
+  session.life = Session::Life::kAdopted;
 }
 
 void session_exited(StoreState& state, Session& session) {

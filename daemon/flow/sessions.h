@@ -8,7 +8,11 @@ namespace kvtier {
 Result<SessionGrant> session_open(StoreState& state, const SessionRequest& request);
 /// Takes a channel into the session: maps it and starts to read its access log.
 Status session_map_channel(StoreState& state, Session& session, UniqueFd fd);
+/// Stores the pidfd and publishes the session for the next instance.
+void session_keep(StoreState& state, const Session& session, int pidfd);
 void session_hang_up(StoreState& state, Session& session);
+/// As an adopted session that has not come back.
+void session_unresume(StoreState& state, Session& session);
 void session_exited(StoreState& state, Session& session);
 SessionGrant session_grant(StoreState& state, const Session& session);
 Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max);

@@ -127,8 +127,11 @@ class Store {
   /// The pidfd that was adopted with a session, for the liveness watch of sessions that have not come back;
   /// -1: none.
   [[nodiscard]] std::vector<std::pair<SessionIndex, int>> adopted_sessions() const;
-  /// Stores the pidfd beside the channel, so that the next instance can watch it.
+  /// Stores the pidfd beside the channel; from here on the next instance adopts the session. Before the
+  /// client has the channel: a daemon that dies earlier leaves nothing that anybody uses.
   void session_keep_pidfd(SessionIndex session, int pidfd);
+  /// The client could not be told that it was resumed: it may ask again.
+  void session_unresume(SessionIndex session);
   /// The socket closed. Pins, reservations and slabs stay: the process may still use them (zombie).
   void session_hang_up(SessionIndex session);
   /// The process is gone (pidfd): everything it held comes back.

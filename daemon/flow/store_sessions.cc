@@ -21,6 +21,7 @@ Result<SessionGrant> Store::session_resume(std::uint64_t session_id, const std::
     ++state_->stats.sessions_resumed;
     session->pidfd.reset();
     lending_resumed(*state_, *session);
+    rebalance_resumed(*state_, *session);
     return session_grant(*state_, *session);
   }
   return Status(Code::kStale, "session " + std::to_string(session_id) + " is not known any more");
@@ -37,11 +38,13 @@ std::vector<std::pair<SessionIndex, int>> Store::adopted_sessions() const {
 }
 
 void Store::session_keep_pidfd(SessionIndex index, int pidfd) {
-  const Session* session = state_->session(index);
-  if (session == nullptr) return;
-  // Not kept: the next instance does not adopt this session, nor the slabs that it mapped. Counted where it
-  // adopts.
-  (void)state_->fds->put("session" + std::to_string(session->id) + ".pidfd", pidfd);
+  if (const Session* session = state_->session(index); session != nullptr)
+    session_keep(*state_, *session, pidfd);
+}
+
+void Store::session_unresume(SessionIndex index) {
+  if (Session* session = state_->session(index); session != nullptr)
+    kvtier::session_unresume(*state_, *session);
 }
 
 void Store::session_hang_up(SessionIndex index) {

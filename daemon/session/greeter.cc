@@ -99,16 +99,32 @@ Status Greeter::greet(std::uint32_t index, const HelloRequest& hello, std::uint3
   Connection& connection = sessions_.table().at(index);
   KV_RETURN_IF_ERROR(prepare(connection, hello, std::move(offered), admission));
   KV_RETURN_IF_ERROR(open_session(hello, admission));
-  const SessionIndex session = admission.grant.session;
-  admission.rings.emplace(admission.grant.channel);  // before the client knows: it may submit at once
-  Status welcomed = welcome(connection, sequence, admission);
-  if (welcomed.is_ok()) welcomed = settle(index, std::move(admission));
-  // The client never had the channel, or is about to lose its socket: without a watch nothing may stay open.
-  if (!welcomed.is_ok() && sessions_.liveness().pidfd_of(session) < 0) {
-    sessions_.store().session_hang_up(session);
-    sessions_.store().session_exited(session);
+  // Before the client has the channel: whoever pins is watched, by the next instance too.
+  Status welcomed = watch(admission);
+  if (welcomed.is_ok()) {
+    admission.rings.emplace(admission.grant.channel);  // before the client knows: it may submit at once
+    welcomed = welcome(connection, sequence, admission);
   }
+  if (welcomed.is_ok()) return settle(index, std::move(admission));
+  take_back(admission);
   return welcomed;
+}
+
+// A resumed session is watched since it was adopted, and its pidfd is stored.
+Status Greeter::watch(Admission& admission) {
+  if (admission.is_resumed) return Status::ok();
+  const SessionIndex session = admission.grant.session;
+  sessions_.store().session_keep_pidfd(session, admission.pidfd.get());
+  return sessions_.liveness().watch(session, std::move(admission.pidfd));
+}
+
+// The client was not told. A new session's channel is nobody's; one that was adopted is its process's still.
+void Greeter::take_back(const Admission& admission) {
+  const SessionIndex session = admission.grant.session;
+  if (admission.is_resumed) return sessions_.store().session_unresume(session);
+  sessions_.liveness().forget(session);
+  sessions_.store().session_hang_up(session);
+  sessions_.store().session_exited(session);
 }
 
 Status Greeter::prepare(const Connection& connection, const HelloRequest& hello, UniqueFd offered,
@@ -186,8 +202,6 @@ Status Greeter::settle(std::uint32_t index, Admission admission) {
   ConnectionTable& table = sessions_.table();
   Connection& connection = table.at(index);
   const SessionIndex session = admission.grant.session;
-  sessions_.store().session_keep_pidfd(session, admission.pidfd.get());
-  KV_RETURN_IF_ERROR(sessions_.liveness().watch(session, std::move(admission.pidfd)));
   connection.doorbell = std::move(admission.doorbell);
   connection.rings = admission.rings;
   table.bind_session(index, session);

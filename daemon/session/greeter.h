@@ -52,6 +52,8 @@ class Greeter {
                  Admission& admission);
   Status open_session(const HelloRequest& hello, Admission& admission);
   bool is_same_process(SessionIndex session, int pidfd);
+  Status watch(Admission& admission);
+  void take_back(const Admission& admission);
   Status welcome(Connection& connection, std::uint32_t sequence, const Admission& admission);
   Status settle(std::uint32_t index, Admission admission);
 

@@ -11,6 +11,7 @@
 
 #include "daemon/flow/admin.h"
 #include "daemon/flow/stats.h"
+#include "tests/support/memory_fd_store.h"
 #include "tests/support/sim_client.h"
 #include "tests/system/wire_client.h"
 #include "tests/unit/session/scratch_dir.h"
@@ -33,11 +34,16 @@ NamespaceConfig team() {
 class ConductorTest : public testing::Test {
  protected:
   ConductorTest() {
+    make_store();
+    make_conductor();
+  }
+
+  void make_store() {
+    store_.reset();
     StoreOptions options;
     options.host_bytes = 16 << 20;
     options.sessions_max = 4;
     store_ = Store::create(options, clock_, fds_).value();
-    make_conductor();
   }
 
   void make_conductor() {
@@ -89,7 +95,7 @@ class ConductorTest : public testing::Test {
   test::ScratchDir dir_;
   std::string path_ = dir_.file("d.sock");
   ManualClock clock_;
-  NoFdStore fds_;
+  test::MemoryFdStore fds_;
   std::ostringstream log_text_;
   Log log_{LogOptions{.stream = &log_text_}};
   std::unique_ptr<Store> store_;
@@ -267,6 +273,29 @@ TEST_F(ConductorTest, R08_exit_of_the_process_ends_its_session) {
   ::waitpid(child, nullptr, 0);
   while (conductor_->stats().exits == 0) conductor_->wait(clock_.now_ns(), kNever);
   EXPECT_EQ(store_->stats().sessions, 0u);
+  EXPECT_EQ(store_->stats().zombies, 0u);
+}
+
+// a client may give up its first attempt to come back before a daemon that starts slowly reads it.
+TEST_F(ConductorTest, R11_a_client_that_hung_up_before_its_welcome_is_resumed_later) {
+  std::unique_ptr<WireClient> client = open_client();
+  Hello again = make_hello("team");
+  again.resume_session = client->welcome().session_id;
+  std::memcpy(again.resume_secret, client->welcome().secret, sizeof again.resume_secret);
+  conductor_.reset();
+  make_store();
+  make_conductor();
+  ASSERT_EQ(store_->cold_reason(), "");
+  {
+    const UniqueFd gone = test::connect_to(path_, SOCK_SEQPACKET);
+    ASSERT_TRUE(send_message(gone.get(), again).is_ok());
+  }
+  turn();
+  EXPECT_EQ(conductor_->stats().hellos_refused, 1u);
+  EXPECT_EQ(store_->stats().zombies, 1u) << "still to come back";
+  client = WireClient::adopt(say_hello(again)).value();
+  EXPECT_NE(client->welcome().flags & kWelcomeResumed, 0u);
+  EXPECT_EQ(store_->stats().sessions, 1u);
   EXPECT_EQ(store_->stats().zombies, 0u);
 }
 

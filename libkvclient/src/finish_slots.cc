@@ -38,7 +38,7 @@ std::vector<Batch> batches_of(Op op, SpaceId space, std::span<kvc_slot> slots) {
   return batches;
 }
 
-void finish_one(Core& core, kvc_slot& slot, Code code) {
+void give_back(Core& core, const kvc_slot& slot) {
   const std::shared_ptr<Session> session = core.session_of(slot_serial(slot.private_session));
   bool wants_service = false;
   if (session && session->mappings.give_back(SlotRef{slot.private_slot}, &wants_service)) {
@@ -47,13 +47,19 @@ void finish_one(Core& core, kvc_slot& slot, Code code) {
     core.counts.reservations_open.fetch_sub(1, std::memory_order_relaxed);
   }
   if (wants_service) core.wake_service();
-  slot.data = nullptr;
-  slot.code = static_cast<std::int32_t>(code);
 }
 
-// Every slot is finished, whether its record went out or not: the caller has let go of it.
-void finish(Core& core, const Batch& batch, Code code) {
-  for (std::uint32_t i = 0; i < batch.record.count; ++i) finish_one(core, *batch.slots[i], code);
+// The caller has let go of every slot, whether its record goes out or not. Before it goes out: from then on
+// the daemon may grant the slot again, or ask for its slab.
+void give_back(Core& core, const Batch& batch) {
+  for (std::uint32_t i = 0; i < batch.record.count; ++i) give_back(core, *batch.slots[i]);
+}
+
+void finish(const Batch& batch, Code code) {
+  for (std::uint32_t i = 0; i < batch.record.count; ++i) {
+    batch.slots[i]->data = nullptr;
+    batch.slots[i]->code = static_cast<std::int32_t>(code);
+  }
 }
 
 Status send_awaited(Core& core, Requests& requests, Submission record, TimeNs deadline_ns) {
@@ -91,10 +97,11 @@ Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awai
   const SpaceId id = bound.is_ok() ? bound.value().binding.space : SpaceId::kNone;
   Status first_failure;
   for (const Batch& batch : batches_of(op, id, slots)) {
+    give_back(core, batch);
     const Status status = send_batch(core, bound, batch, is_awaited, deadline_ns);
     (void)KV_FAULT("client.finish.published");
     if (first_failure.is_ok()) first_failure = status;
-    finish(core, batch, status.code());
+    finish(batch, status.code());
     auto& count = op == Op::kCommit ? core.counts.commit_blocks : core.counts.abort_blocks;
     if (status.is_ok()) count.fetch_add(batch.record.count, std::memory_order_relaxed);
   }

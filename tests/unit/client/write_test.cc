@@ -209,6 +209,24 @@ TEST(ClientWrite, ASlabWithOpenReservationsIsBusyAndReleasedAfterwards) {
   EXPECT_EQ(daemon.slab_acks()[1].epoch, daemon.slab_acks()[0].epoch);
 }
 
+// The daemon may publish, evict and grant a slot again, or ask for its slab, before its answer arrives here.
+TEST(ClientWrite, ASlotIsLetGoBeforeItsRecordGoesOut) {
+  FakeDaemon daemon({.unanswered = {Op::kCommit}});
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 1));
+  std::thread committing([&] { EXPECT_EQ(kvc_commit(client.space, slots.data(), 1, KVC_WAIT, 0), KVC_OK); });
+  wait_until([&] { return client.stats().reservations_open == 0; });
+  daemon.revoke(0);
+  wait_until([&] { return daemon.slab_acks().size() == 1; });
+  EXPECT_EQ(daemon.slab_acks()[0].state, SlabState::kReleased);
+  daemon.change({});
+  wait_until([&] {
+    daemon.answer_now();
+    return client.ready(keys_from(0, 1)) == 1;
+  });
+  committing.join();
+}
+
 TEST(ClientWrite, ASlabIsUnmappedWhenItsLastLeaseEnds) {
   FakeDaemon daemon;
   const TestClient client(daemon.path());

@@ -19,7 +19,7 @@
 #include "daemon/policy/prefix_tree.h"
 #include "libkvclient/base/prng.h"
 #include "libkvclient/wire/access_log.h"
-#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_writer.h"
 #include "libkvclient/wire/pins.h"
 #include "libkvclient/wire/spec.h"
 

@@ -8,7 +8,7 @@
 
 #include "libkvclient/src/readers.h"
 #include "libkvclient/wire/access_log.h"
-#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_reader.h"
 #include "libkvclient/wire/pins.h"
 
 namespace kvtier::client {

@@ -1,15 +1,12 @@
 #pragma once
-// The directory of a namespace: where each block is, in memory that the daemon writes and clients map
-// read-only. A find takes no lock and sends no message. A false miss is possible (an entry that is written or
-// moved all the time), a false hit is not. Layout: MEMORY.md.
+// The directory of a namespace: where each block is, in memory that the daemon writes (directory_writer.h) and
+// clients map read-only (directory_reader.h). Here is what both agree on. Layout: MEMORY.md.
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <string>
 
 #include "libkvclient/base/result.h"
 #include "libkvclient/wire/entry_index.h"
@@ -50,9 +47,6 @@ inline constexpr std::uint32_t kDirectoryVersion = 1;
 inline constexpr std::uint32_t kDirectoryWindow = 128;
 /// Leaves five bits of a word of the index to the fingerprint.
 inline constexpr std::uint64_t kDirectoryCapacityMax = (std::uint64_t{1} << 27) - 1;
-/// Keys to look up in one go: enough to overlap their memory latencies, few enough for their lines to stay in
-/// L1.
-inline constexpr std::size_t kDirectoryChunk = 32;
 
 using DirectoryLine = EntryLine<SharedMemory, 4, 3>;
 using DirectoryIndex = EntryIndex<SharedMemory>;
@@ -123,134 +117,27 @@ struct DirectoryHash {
   }
 };
 
-/// The daemon's side. Not thread-safe: one agent owns it. Owns 4 bytes an entry, taken at the start.
-class DirectoryWriter {
- public:
-  DirectoryWriter() = default;
-  /// Formats zero-filled memory of at least bytes_for(capacity) bytes, page aligned.
-  static Result<DirectoryWriter> create(std::span<std::byte> memory, std::uint64_t capacity,
-                                        std::uint64_t seed);
-  /// Takes over the directory of an earlier daemon: checks the header, then clears every entry (one may be
-  /// half written or half moved). Attached readers go on and miss until the blocks are inserted again.
-  static Result<DirectoryWriter> adopt(std::span<std::byte> memory);
+/// Residency as the value words of an entry, and back.
+DirectoryLine::ValueWords residency_pack(const Residency& at);
+inline Residency residency_unpack(const DirectoryLine::ValueWords& words) {
+  Residency at;
+  at.host = {{static_cast<std::uint32_t>(words[2])}, words[0] & kGenerationMax};
+  at.gpu = {{static_cast<std::uint32_t>(words[2] >> 32)}, words[1] & kGenerationMax};
+  at.host_flags = static_cast<std::uint32_t>(words[0] >> kGenerationBits);
+  at.gpu_flags = static_cast<std::uint32_t>(words[1] >> kGenerationBits);
+  return at;
+}
 
-  /// kExists: the key is there (update it). kNoSpace: its window is full. kInvalid: no space id, or a value
-  /// that does not fit its bits.
-  [[nodiscard]] Code insert(const EntryView& entry);
-  /// kNotFound, or kInvalid as above.
-  [[nodiscard]] Code update(SpaceId space, const Key& key, const Residency& at);
-  [[nodiscard]] Code remove(SpaceId space, const Key& key);
-  [[nodiscard]] bool find(SpaceId space, const Key& key, Residency& at) const;
-  /// Brings the home line near; for batches of the calls above.
-  void prefetch(SpaceId space, const Key& key) const;
-  void clear();
-  /// Tells readers that another directory took over.
-  void mark_moved();
+/// Stored in the header's magic.
+inline constexpr std::uint64_t kDirectoryMagic = 0x726964726569746bULL;  // "ktierdir"
+/// The header of a directory that someone else formatted: kVersion or kCorrupt with both sides.
+Result<DirectoryHash> directory_check_header(std::span<const std::byte> memory);
+/// "directory WHAT: expected OURS, found FOUND"
+Status directory_mismatch(const std::string& what, std::uint64_t ours, std::uint64_t found,
+                          Code code = Code::kCorrupt);
 
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] std::uint64_t capacity() const { return hash_.capacity; }
-
- private:
-  static DirectoryWriter over(std::span<std::byte> memory, const DirectoryHash& hash);
-  /// The key's word in the index, or the empty place after its cluster, or null: its window is full.
-  [[nodiscard]] DirectoryIndex::Word* find_word(SpaceId space, const Key& key) const;
-  [[nodiscard]] DirectoryLine* find_line(SpaceId space, const Key& key) const;
-  [[nodiscard]] DirectoryLine& line_of(std::uint32_t word) const {
-    return lines_[(word & hash_.number_mask) - 1];
-  }
-
-  DirectoryHeader* header_ = nullptr;
-  DirectoryIndex::Word* index_ = nullptr;
-  DirectoryLine* lines_ = nullptr;
-  DirectoryHash hash_;
-  std::vector<std::uint32_t> free_;  ///< entry numbers, a stack
-  std::uint64_t size_ = 0;
-};
-
-/// A client's side. Thread-safe: nothing in it changes. Owns no memory.
-class DirectoryReader {
- public:
-  DirectoryReader() = default;
-  /// Checks magic, version and capacity against the length of the mapping, once. kVersion or kCorrupt with
-  /// both sides. After that nothing in the memory can lead a reader out of the mapping.
-  static Result<DirectoryReader> attach(std::span<const std::byte> memory);
-
-  [[nodiscard]] bool find(SpaceId space, const Key& key, Residency& at) const {
-    return find_at(hash_.home(space, key), space, key, at);
-  }
-
-  /// The passes of a fast batch, in chunks of kDirectoryChunk keys. find_chunks runs them; the parts are here
-  /// for callers with a pipeline of their own:
-  ///   1. prefetch_index;  2. prefetch_entries;
-  ///   3. find_at each key, and prefetch the pin and the slot word that its residency leads to;
-  ///   4. Pins::acquire each.
-  using Home = DirectoryHash::Home;
-  void prefetch_index(SpaceId space, std::span<const Key> keys, Home* homes) const {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      homes[i] = hash_.home(space, keys[i]);
-      __builtin_prefetch(&index_[homes[i].place]);
-    }
-  }
-  void prefetch_entries(std::span<Home> homes) const;
-  /// `home` is what the passes before gave for this key, and nothing else.
-  [[nodiscard]] bool find_at(Home home, SpaceId space, const Key& key, Residency& at) const;
-
-  /// Runs the passes over any number of keys. on_find(index, found, residency) is pass 3: it returns whether
-  /// to look further (prefix match: `return found;`), and prefetches. on_chunk(first, count) is pass 3:
-  /// called after the `count` keys of a chunk from index `first` were handed to on_find. Returns the number
-  /// of keys looked up.
-  template <class OnFind, class OnChunk>
-  std::size_t find_chunks(SpaceId space, std::span<const Key> keys, OnFind&& on_find,
-                          OnChunk&& on_chunk) const;
-
-  /// All keys: at[i] is a default Residency where there is none. Returns how many were found. For callers
-  /// without passes of their own. at.size() >= keys.size().
-  std::size_t find_batch(SpaceId space, std::span<const Key> keys, std::span<Residency> at) const;
-
-  [[nodiscard]] bool is_moved() const { return header_->moved.load(std::memory_order_acquire) != 0; }
-  [[nodiscard]] std::uint64_t capacity() const { return hash_.capacity; }
-
- private:
-  template <class ReadEntry>
-  [[nodiscard]] bool search(const Home& home, const ReadEntry& read_entry) const;
-
-  const DirectoryHeader* header_ = nullptr;
-  const DirectoryIndex::Word* index_ = nullptr;
-  const DirectoryLine* lines_ = nullptr;
-  DirectoryHash hash_;
-};
-
-template <class OnFind, class OnChunk>
-std::size_t DirectoryReader::find_chunks(SpaceId space, std::span<const Key> keys, OnFind&& on_find,
-                                         OnChunk&& on_chunk) const {
-  // Three chunks are under way: the entries of the next and the index words of the one after travel while
-  // this one is read.
-  std::array<std::array<Home, kDirectoryChunk>, 3> homes;
-  const auto chunk_at = [keys](std::size_t first) {
-    first = std::min(first, keys.size());
-    return keys.subspan(first, std::min(kDirectoryChunk, keys.size() - first));
-  };
-  const auto homes_at = [&](std::size_t first) {
-    return std::span<Home>(homes[(first / kDirectoryChunk) % 3]).first(chunk_at(first).size());
-  };
-  prefetch_index(space, chunk_at(0), homes_at(0).data());
-  prefetch_index(space, chunk_at(kDirectoryChunk), homes_at(kDirectoryChunk).data());
-  prefetch_entries(homes_at(0));
-  for (std::size_t first = 0; first < keys.size(); first += kDirectoryChunk) {
-    prefetch_index(space, chunk_at(first + 2 * kDirectoryChunk),
-                   homes_at(first + 2 * kDirectoryChunk).data());
-    prefetch_entries(homes_at(first + kDirectoryChunk));
-    const std::span<const Home> here = homes_at(first);
-    for (std::size_t i = 0; i < here.size(); ++i) {
-      Residency at;
-      const bool found = find_at(here[i], space, keys[first + i], at);
-      if (on_find(first + i, found, at)) continue;
-      on_chunk(first, i + 1);
-      return first + i + 1;
-    }
-    on_chunk(first, here.size());
-  }
-  return keys.size();
+inline std::uint32_t directory_tag(SpaceId space) {
+  return static_cast<std::uint32_t>(space);
 }
 
 }  // namespace kvtier

@@ -47,7 +47,8 @@ struct EntryLine {
       if ((sequence_of(begun) & 1) == 0) [[likely]] {
         // Another key needs no second look at the sequence: if the line held ours before, it was removed.
         if (tag_of(begun) != tag || !same_key(wanted)) return LineRead::kOther;
-        // acquire: a word of a later write brings that write's odd sequence to the re-check.
+          // acquire: a word of a later write brings that write's odd sequence to the re-check.
+#pragma GCC unroll 8
         for (unsigned i = 0; i < kValueWords; ++i) out[i] = Memory::load(value[i], at<Site::kEntryLoad>);
         // relaxed: the acquire loads above keep it behind them; coherence does the rest.
         if (Memory::load(head, at<Site::kEntryRecheck>) == begun) [[likely]]
@@ -82,8 +83,12 @@ struct EntryLine {
   }
 
   /// False: never written, its page may not even be there.
-  [[nodiscard]] bool is_touched() const { return own(head) != 0; }
-  [[nodiscard]] std::uint32_t own_tag() const { return tag_of(own(head)); }
+  [[nodiscard]] bool is_touched() const {
+    return own(head) != 0;
+  }
+  [[nodiscard]] std::uint32_t own_tag() const {
+    return tag_of(own(head));
+  }
   [[nodiscard]] KeyWords own_key() const {
     KeyWords words;
     for (unsigned i = 0; i < kKeyWords; ++i) words[i] = own(key[i]);
@@ -101,12 +106,15 @@ struct EntryLine {
     return Memory::load(cell, at<Site::kEntryOwnLoad>);
   }
 
+  // Without a branch a word: a line that is looked at nearly always holds the key.
   bool same_key(const KeyWords& wanted) const {
+    std::uint64_t difference = 0;
+#pragma GCC unroll 8
     for (unsigned i = 0; i < kKeyWords; ++i) {
       // acquire: as for the words of the value.
-      if (Memory::load(key[i], at<Site::kEntryLoad>) != wanted[i]) return false;
+      difference |= Memory::load(key[i], at<Site::kEntryLoad>) ^ wanted[i];
     }
-    return true;
+    return difference == 0;
   }
 };
 

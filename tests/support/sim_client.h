@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "daemon/flow/store.h"
-#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_reader.h"
 #include "libkvclient/wire/pins.h"
 #include "libkvclient/wire/shm_segment.h"
 

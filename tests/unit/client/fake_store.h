@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libkvclient/wire/commands.h"
-#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_writer.h"
 #include "libkvclient/wire/pins.h"
 #include "libkvclient/wire/shm_segment.h"
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "libkvclient/base/prng.h"
-#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_reader.h"
+#include "libkvclient/wire/directory_writer.h"
 #include "tests/unit/wire/zeroed_memory.h"
 
 namespace kvtier {

@@ -1,4 +1,5 @@
-#include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_reader.h"
+#include "libkvclient/wire/directory_writer.h"
 
 #include <gtest/gtest.h>
 

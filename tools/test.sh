@@ -50,13 +50,19 @@ stage_unit() {
 }
 
 run_some() {  # word
-  local tests
   tools/install_packages.sh build test
   configure build
-  mapfile -t tests < <(ctest --test-dir build -N -R "$1" | sed -n 's/^ *Test *#[0-9]*: //p')
-  ((${#tests[@]})) || { say "no test has '$1' in its name; ctest --test-dir build -N lists them"; return 2; }
-  build build "${tests[@]}"
-  run_tests build -R "$1"
+  build_and_run build -R "$1"
+}
+
+# Builds the tests that ctest would choose and nothing else, and runs them.
+build_and_run() {  # folder, ctest arguments
+  local folder=$1 tests
+  shift
+  mapfile -t tests < <(ctest --test-dir "$folder" -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p')
+  ((${#tests[@]})) || { say "no test fits '$*'; ctest --test-dir $folder -N lists them"; return 2; }
+  build "$folder" "${tests[@]}"
+  run_tests "$folder" "$@"
 }
 
 # Daemons are started, killed and restarted; a short run of what tools/bars.sh does at length.
@@ -82,21 +88,20 @@ stage_quality() {
   git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 }
 
-stage_sanitize() {
+sanitizer_configure() {  # folder, sanitizers
   tools/install_packages.sh build test
-  configure build-asan -DKVTIER_SANITIZE=address,undefined -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" "-DKVTIER_SKIP=tools/kvbench;tools/kvctl;tests/system;tests/kill;libkvclient/python"
-  build build-asan
-  run_tests build-asan -L "unit|explore|sim" -j 1
+  configure "$1" "-DKVTIER_SANITIZE=$2" -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1"
 }
 
+stage_sanitize() {
+  sanitizer_configure build-asan address,undefined
+  build_and_run build-asan -L "unit|explore|sim" -j 1
+}
+
+# What has threads or memory that another process writes.
 stage_tsan() {
-  tools/install_packages.sh build test
-  configure build-tsan -DKVTIER_SANITIZE=thread -DKVTIER_PYTHON=OFF -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
-    "-DKVTIER_SKIP=tools/kvbench;tools/kvctl;daemon/app;tests/system;tests/kill;tests/sim;tests/explore;tests/unit/admin;tests/unit/config;libkvclient/python"
-  build build-tsan
-  run_tests build-tsan -R "wire|client|session|agent|index" -j 1
+  sanitizer_configure build-tsan thread
+  build_and_run build-tsan -R "wire|client|session|agent|index" -j 1
 }
 
 run_stage() {

@@ -34,7 +34,7 @@ std::size_t AdminConnection::receive(TimeNs now_ns) {
 
 std::optional<std::string> AdminConnection::take_line(TimeNs now_ns) {
   const std::size_t end = input_.find('\n');
-  if (end == std::string::npos || end > kAdminLineBytesMax) return std::nullopt;
+  if (end > kAdminLineBytesMax) return std::nullopt;  // npos, no end yet, is above it too
   std::string line = input_.substr(0, end);
   input_.erase(0, end + 1);
   progress_ns_ = line_began_ns_ = now_ns;

@@ -8,12 +8,13 @@
 #include "daemon/admin/admin_job.h"
 #include "daemon/session/peer.h"
 #include "libkvclient/base/unique_fd.h"
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 
 class AdminConnection {
  public:
-  static constexpr std::size_t kOutputBytesMax = 64 * 1024;  ///< nothing is added above it
+  static constexpr std::size_t kOutputBytesMax = 64 * kKiB;  ///< nothing is added above it
   static constexpr TimeNs kIdleNs = 60 * kNsPerSecond;       ///< between two requests
   static constexpr TimeNs kStallNs = 10 * kNsPerSecond;      ///< half a line sent, or answers not read
 

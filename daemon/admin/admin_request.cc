@@ -11,7 +11,7 @@
 namespace kvtier {
 namespace {
 
-using Json = nlohmann::json;
+using Input = nlohmann::json;
 
 constexpr std::size_t kDepthMax = 4;
 constexpr std::size_t kNameBytesMax = 255;
@@ -66,14 +66,14 @@ std::string in_quotes(std::string_view text) {
   return out + (text.size() > 40 ? "...\"" : "\"");
 }
 
-Status read_number(const Json& value, std::string_view field, std::uint64_t max, std::uint64_t& target) {
+Status read_number(const Input& value, std::string_view field, std::uint64_t max, std::uint64_t& target) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > max)
     return invalid(std::string(field) + " must be a whole number of at most " + std::to_string(max));
   target = value.get<std::uint64_t>();
   return Status::ok();
 }
 
-Status read_key(const Json& value, std::string& key) {
+Status read_key(const Input& value, std::string& key) {
   const std::string what = "key must be a string of 4 to 64 hex digits, the beginning of a block's key";
   if (!value.is_string()) return invalid(what);
   key = value.get<std::string>();
@@ -82,7 +82,7 @@ Status read_key(const Json& value, std::string& key) {
   return is_hex && key.size() >= 4 && key.size() <= 64 ? Status::ok() : invalid(what);
 }
 
-Status read_namespace(const Json& value, std::string& name) {
+Status read_namespace(const Input& value, std::string& name) {
   if (!value.is_string() || value.get_ref<const std::string&>().empty() ||
       value.get_ref<const std::string&>().size() > kNameBytesMax)
     return invalid("namespace must be a string of 1 to 255 bytes");
@@ -90,7 +90,7 @@ Status read_namespace(const Json& value, std::string& name) {
   return Status::ok();
 }
 
-Status read_tree_cursor(const Json& value, TreeCursor& cursor) {
+Status read_tree_cursor(const Input& value, TreeCursor& cursor) {
   const std::optional<TreeCursor> read =
       value.is_string() ? tree_cursor_from_text(value.get_ref<const std::string&>()) : std::nullopt;
   if (!read) return invalid("cursor of a tree must be a string that an earlier page gave as \"next\"");
@@ -98,7 +98,7 @@ Status read_tree_cursor(const Json& value, TreeCursor& cursor) {
   return Status::ok();
 }
 
-Status read_field(const std::string& field, const Json& value, AdminRequest& request) {
+Status read_field(const std::string& field, const Input& value, AdminRequest& request) {
   if (field == "namespace") return read_namespace(value, request.namespace_name);
   if (field == "key") return read_key(value, request.key);
   if (field == "cursor" && request.verb == AdminVerb::kTree)
@@ -126,6 +126,7 @@ const VerbRow* find_verb(std::string_view name) {
 
 Status unknown_verb(std::string_view name) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(kVerbs));
   for (const VerbRow& row : kVerbs) names.push_back(row.name);
   const std::string_view near = name.size() > 40 ? std::string_view() : nearest_name(name, names);
   return invalid("unknown verb " + in_quotes(name) +
@@ -152,7 +153,7 @@ Status check_together(const AdminRequest& request) {
 Result<AdminRequest> parse_admin_request(std::string_view line) {
   if (line.size() > kAdminLineBytesMax) return invalid("the request is longer than 16 KiB");
   if (is_too_deep(line)) return invalid("the request is nested too deeply; it is one flat JSON object");
-  const Json json = Json::parse(line, nullptr, false);
+  const Input json = Input::parse(line, nullptr, false);
   if (!json.is_object()) return invalid("the request is not a JSON object on one line");
   const auto verb = json.find("verb");
   if (verb == json.end() || !verb->is_string())

@@ -7,6 +7,7 @@
 
 #include "daemon/flow/admin.h"
 #include "libkvclient/base/result.h"
+#include "libkvclient/base/units.h"
 #include "libkvclient/wire/types.h"
 
 namespace kvtier {
@@ -27,7 +28,7 @@ enum class AdminVerb : std::uint8_t {
   kKick
 };
 
-inline constexpr std::size_t kAdminLineBytesMax = 16 * 1024;
+inline constexpr std::size_t kAdminLineBytesMax = 16 * kKiB;
 inline constexpr std::uint32_t kAdminPageRowsMax = 1000;
 inline constexpr std::uint32_t kAdminPageRows = 200;
 

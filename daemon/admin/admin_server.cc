@@ -91,7 +91,7 @@ void AdminServer::admit(UniqueFd socket, TimeNs now_ns) {
   if (!peer.is_ok() || place == nullptr) return;  // closed
   const auto index = static_cast<std::uint32_t>(place - places_.data());
   const int fd = socket.get();
-  place->generation = (place->generation + 1) & 0xffffffU;
+  place->generation = (place->generation + 1) & kPollGenerationMask;
   place->connection = std::make_unique<AdminConnection>(std::move(socket), std::move(peer).value(), now_ns);
   place->connection->watched = EPOLLIN;
   if (!poller_.add(fd, EPOLLIN, {PollSource::kConnection, index, place->generation}).is_ok())

@@ -6,10 +6,12 @@
 
 #include <vector>
 
+#include "libkvclient/base/units.h"
+
 namespace kvtier {
 namespace {
 
-constexpr std::size_t kRecordBytesMax = 64 * 1024;
+constexpr std::size_t kRecordBytesMax = 64 * kKiB;
 
 }  // namespace
 

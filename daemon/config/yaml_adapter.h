@@ -7,10 +7,11 @@
 
 #include "daemon/config/complaint.h"
 #include "daemon/config/yaml_node.h"
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 
-inline constexpr std::size_t kYamlBytesMax = 64 * 1024;
+inline constexpr std::size_t kYamlBytesMax = 64 * kKiB;
 inline constexpr std::size_t kYamlDepthMax = 8;
 inline constexpr std::size_t kYamlNodesMax = 4096;
 

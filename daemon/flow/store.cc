@@ -57,7 +57,7 @@ const StoreStats& Store::stats() const {
     stats.metadata_bytes += tenant.directory.mapping.size();
     for (const SlabIndex index : tenant.slabs) {
       const Slab& slab = state_->memory.slab(index);
-      stats.metadata_bytes += slab.table_bytes_resident() + slab.slot_count() * 2 * sizeof(std::uint32_t);
+      stats.metadata_bytes += slab.table_bytes_resident() + slab.slot_count() * 2ULL * sizeof(std::uint32_t);
     }
   }
   return stats;

@@ -32,7 +32,6 @@ constexpr bool is_legal_transition(BlockState from, BlockState to) {
     case S::kEvicting:
       return to == S::kReady || to == S::kDraining || to == S::kFree;
     case S::kDraining:
-      return to == S::kFree;
     case S::kQuarantined:
       return to == S::kFree;
   }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/session/poller.h"
+
 namespace kvtier {
 namespace {
-
-constexpr std::uint32_t kGenerationMask = 0xffffff;  // what a PollToken keeps
 
 void erase_value(std::vector<std::uint32_t>& list, std::uint32_t value) {
   std::erase(list, value);
@@ -46,7 +46,7 @@ void ConnectionTable::bind_session(std::uint32_t index, SessionIndex session) {
 void ConnectionTable::close(std::uint32_t index) {
   Connection& place = places_[index];
   if (place.session != SessionIndex::kNone) by_session_[kvtier::index_of(place.session)] = kNone;
-  const std::uint32_t generation = (place.generation + 1) & kGenerationMask;
+  const std::uint32_t generation = (place.generation + 1) & kPollGenerationMask;
   place = Connection();
   place.generation = generation;
   erase_value(sessions_, index);

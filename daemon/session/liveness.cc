@@ -3,12 +3,6 @@
 #include <sys/epoll.h>
 
 namespace kvtier {
-namespace {
-
-constexpr std::uint32_t kGenerationMask = 0xffffff;
-
-}  // namespace
-
 Status Liveness::watch(SessionIndex session, UniqueFd pidfd) {
   const std::uint32_t index = index_of(session);
   if (index >= watches_.size()) watches_.resize(index + 1);
@@ -24,7 +18,7 @@ Status Liveness::watch(SessionIndex session, UniqueFd pidfd) {
 void Liveness::stop(Watch& watch) {
   poller_->remove(watch.pidfd.get());
   watch.pidfd.reset();
-  watch.generation = (watch.generation + 1) & kGenerationMask;
+  watch.generation = (watch.generation + 1) & kPollGenerationMask;
   --watched_count_;
 }
 

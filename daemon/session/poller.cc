@@ -6,20 +6,14 @@
 #include <ctime>
 
 namespace kvtier {
-namespace {
-
-constexpr std::uint32_t kGenerationMask = 0xffffff;
-
-}  // namespace
-
 std::uint64_t PollToken::bits() const {
   return (std::uint64_t{static_cast<std::uint8_t>(source)} << 56) |
-         (std::uint64_t{generation & kGenerationMask} << 32) | index;
+         (std::uint64_t{generation & kPollGenerationMask} << 32) | index;
 }
 
 PollToken PollToken::from_bits(std::uint64_t bits) {
   return {static_cast<PollSource>(bits >> 56), static_cast<std::uint32_t>(bits),
-          static_cast<std::uint32_t>(bits >> 32) & kGenerationMask};
+          static_cast<std::uint32_t>(bits >> 32) & kPollGenerationMask};
 }
 
 Result<Poller> Poller::create() {

@@ -14,10 +14,13 @@ namespace kvtier {
 
 enum class PollSource : std::uint8_t { kListener, kWake, kConnection, kDoorbell, kProcess };
 
+/// What a token keeps of a generation.
+inline constexpr std::uint32_t kPollGenerationMask = 0xffffff;
+
 struct PollToken {
   PollSource source = PollSource::kListener;
   std::uint32_t index = 0;
-  std::uint32_t generation = 0;  ///< the low 24 bits are kept
+  std::uint32_t generation = 0;
 
   [[nodiscard]] std::uint64_t bits() const;
   static PollToken from_bits(std::uint64_t bits);

@@ -18,7 +18,7 @@ using SteadyPoint = std::chrono::steady_clock::time_point;
 
 // std::chrono's steady clock is CLOCK_MONOTONIC here. A day is far enough, and far from its overflow.
 SteadyPoint steady(TimeNs at_ns) {
-  constexpr TimeNs kDay = 24 * 3600 * kNsPerSecond;
+  constexpr TimeNs kDay = TimeNs{24} * 3600 * kNsPerSecond;
   return SteadyPoint(std::chrono::nanoseconds(std::min(at_ns, now_ns() + kDay)));
 }
 

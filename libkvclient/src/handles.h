@@ -33,7 +33,8 @@ struct kvc_lease {
   std::size_t block_bytes = 0;
 };
 
-static_assert(sizeof(kvc_key) == sizeof(kvtier::Key) && alignof(kvc_key) == alignof(kvtier::Key));
+static_assert(sizeof(kvc_key) == sizeof(kvtier::Key));
+static_assert(alignof(kvc_key) == alignof(kvtier::Key));
 
 namespace kvtier::client {
 

@@ -45,7 +45,7 @@ Result<Completion> request_with_keys(Core& core, const BoundLink& bound, Submiss
     call.submission.deadline_ns = deadline_ns == kNever ? 0 : deadline_ns;
     call.arena_bytes = part.size_bytes();
     call.fill = [part](std::byte* arena) { std::memcpy(arena, part.data(), part.size_bytes()); };
-    const Result<Completion> answer = request(core, *bound.link.requests, call, deadline_ns);
+    Result<Completion> answer = request(core, *bound.link.requests, call, deadline_ns);
     if (!answer.is_ok()) return answer;
     const std::uint32_t count_before = total.count;
     total = answer.value();

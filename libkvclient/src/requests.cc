@@ -63,7 +63,7 @@ Status Requests::send(std::uint32_t id, Submission submission, TimeNs deadline_n
     entry->space = submission.space;
     entry->state = State::kSent;
   }
-  const Status status = push(submission, deadline_ns);
+  Status status = push(submission, deadline_ns);
   if (!status.is_ok()) {
     const std::lock_guard lock(mutex_);
     find(id)->state = State::kOpen;  // never published: no answer will come

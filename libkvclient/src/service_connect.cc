@@ -41,7 +41,7 @@ void Service::failed(const Status& why) {
 Status Service::install(Handshake handshake) {
   const std::uint32_t epoch = next_epoch_++;
   const bool is_resumed = (handshake.welcome.flags & kWelcomeResumed) != 0 && core_.session_ != nullptr;
-  const Status status = is_resumed ? resume(handshake, epoch) : begin(std::move(handshake), epoch);
+  Status status = is_resumed ? resume(handshake, epoch) : begin(std::move(handshake), epoch);
   if (status.is_ok()) announce(is_resumed);
   return status;
 }

@@ -108,7 +108,7 @@ Status Service::directory_moved(const Message& message) {
   KV_RETURN_IF_ERROR(read_exactly(message, moved, "directory move"));
   if (message.fds.size() != 1) return {Code::kUnavailable, "a directory move without its descriptor"};
   const ShmMapping old = std::move(session().directory);
-  const Status status = session().attach_directory(message.fds[0].get(), moved.directory_bytes);
+  Status status = session().attach_directory(message.fds[0].get(), moved.directory_bytes);
   publish_view(status.is_ok());  // now nobody is inside the old one; `old` unmaps it
   if (!status.is_ok()) return status;
   DirectoryAck ack = moved;

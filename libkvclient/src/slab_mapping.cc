@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "libkvclient/src/map_verified.h"
 #include "libkvclient/src/mappings.h"
 
 namespace kvtier::client {
@@ -25,15 +26,6 @@ Status check_facts(const SlabAdd& add, std::size_t fds_count, std::uint64_t pins
     return wrong(add, "its pin counters lie outside the channel");
   }
   return Status::ok();
-}
-
-Result<ShmMapping> map_verified(int fd, std::uint64_t bytes, ShmAccess access) {
-  const Result<std::uint64_t> verified = shm_verify(fd, bytes);
-  if (!verified.is_ok()) return verified.status();
-  Result<ShmMapping> mapping = ShmMapping::map(fd, bytes, access);
-  if (!mapping.is_ok()) return mapping;
-  KV_RETURN_IF_ERROR(mapping.value().exclude_from_fork_and_dump());
-  return mapping;
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ static_assert(sizeof(ChannelHeader) == 4096);
 struct ChannelLayout {
   static constexpr std::uint64_t kSubmissions = 4096;
   static constexpr std::uint64_t kCompletions = kSubmissions + kSubmissionEntries * sizeof(Submission);
-  static constexpr std::uint64_t kAccessLog = kCompletions + kCompletionEntries * 32;
-  static constexpr std::uint64_t kAccessLogBytes = 4096 + kAccessLogEntries * 32;
+  static constexpr std::uint64_t kAccessLog = kCompletions + std::uint64_t{kCompletionEntries} * 32;
+  static constexpr std::uint64_t kAccessLogBytes = 4096 + std::uint64_t{kAccessLogEntries} * 32;
   static constexpr std::uint64_t kArena = kAccessLog + kAccessLogBytes;
   static constexpr std::uint64_t kPins =
       kArena + kArenaBytes;  ///< uint32 a slot; a slab's part is at its pins_offset

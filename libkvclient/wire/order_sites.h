@@ -114,7 +114,7 @@ template <Site kSite>
 using AtSite = std::integral_constant<Site, kSite>;
 /// Names the site of an access: `Memory::load(cell, at<Site::kPinSlotLoad>)`.
 template <Site kSite>
-inline constexpr AtSite<kSite> at{};
+inline constexpr AtSite<kSite> at{};  // NOLINT(readability-identifier-naming): reads as a word
 
 /// The product's memory: std::atomic cells in a shared mapping. Each operation is one instruction.
 struct SharedMemory {

@@ -8,7 +8,8 @@ namespace {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 void add_map(Fields& fields, const std::string& name, const std::map<std::string, std::string>& map) {
-  for (const auto& [key, value] : map) fields.emplace_back(name + "." + key, value);
+  const std::string prefix = name + ".";
+  for (const auto& [key, value] : map) fields.emplace_back(prefix + key, value);
 }
 
 void add_part(Fields& fields, const std::string& name, const SpecPart& part) {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "libkvclient/base/units.h"
+
 namespace kvtier::ctl {
 namespace {
 
@@ -86,7 +88,7 @@ Json AdminClient::read_line() {
                     globals_.socket + " does not answer as kvtierd does; check --socket");
     }
     wait_for(POLLIN);
-    std::array<char, 64 * 1024> bytes;
+    std::array<char, 64 * kKiB> bytes;
     const ssize_t received = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
     if (received < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (received <= 0)

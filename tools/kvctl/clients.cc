@@ -14,7 +14,7 @@ std::string access(const Json& row) {
   return row.value("read_only", false) ? "read" : "read, write";
 }
 
-int run(const Globals& globals) {
+int run_clients(const Globals& globals) {
   AdminClient client(globals);
   RowPrinter json;
   Table table({{"ID", true},
@@ -52,7 +52,7 @@ int run(const Globals& globals) {
 
 void add_clients(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("clients", "who is connected, and what each holds");
-  command->callback([&line] { line.run = [&line] { return run(line.globals); }; });
+  command->callback([&line] { line.run = [&line] { return run_clients(line.globals); }; });
 }
 
 }  // namespace kvtier::ctl

@@ -52,7 +52,7 @@ void print(const ConfigLoad& load) {
   std::fputs(table.text().c_str(), stdout);
 }
 
-int run(const Globals& globals, const ConfigSources& options) {
+int run_config_check(const Globals& globals, const ConfigSources& options) {
   ConfigSources sources = options;
   sources.environment = process_environment();
   const ConfigLoad load = load_config(sources, SystemIdentities());
@@ -76,7 +76,8 @@ void add_config_check(CLI::App& app, CommandLine& line) {
   CLI::App* check = config->add_subcommand("check", "finds every mistake, and shows what would be in force");
   check->add_option("FILE", sources->file, "YAML file; without it the built-in defaults and the environment");
   check->add_option("-s,--set", sources->sets, "path=value, as of kvtierd");
-  check->callback([&line, sources] { line.run = [&line, sources] { return run(line.globals, *sources); }; });
+  check->callback(
+      [&line, sources] { line.run = [&line, sources] { return run_config_check(line.globals, *sources); }; });
 }
 
 }  // namespace kvtier::ctl

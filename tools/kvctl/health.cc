@@ -8,7 +8,7 @@
 namespace kvtier::ctl {
 namespace {
 
-int run(const Globals& globals) {
+int run_health(const Globals& globals) {
   AdminClient client(globals);
   const Json answer = client.request({{"verb", "health"}});
   if (globals.is_json) {
@@ -23,7 +23,7 @@ int run(const Globals& globals) {
 
 void add_health(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("health", "an echo through the daemon's working thread, within 1 s");
-  command->callback([&line] { line.run = [&line] { return run(line.globals); }; });
+  command->callback([&line] { line.run = [&line] { return run_health(line.globals); }; });
 }
 
 }  // namespace kvtier::ctl

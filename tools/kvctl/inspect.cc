@@ -40,7 +40,7 @@ void print(const Json& row) {
     std::printf("%-10s pid %lu\n", "writer", static_cast<unsigned long>(pid));
 }
 
-int run(const Globals& globals, const std::string& key) {
+int run_inspect(const Globals& globals, const std::string& key) {
   AdminClient client(globals);
   std::vector<Json> blocks;
   client.rows({{"verb", "inspect"}, {"key", key}}, [&](const Json& row) {
@@ -69,7 +69,7 @@ void add_inspect(CLI::App& app, CommandLine& line) {
   auto key = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("inspect", "everything about the blocks of a key");
   command->add_option("KEY", *key, "hex digits of the key, or its first 4 or more")->required();
-  command->callback([&line, key] { line.run = [&line, key] { return run(line.globals, *key); }; });
+  command->callback([&line, key] { line.run = [&line, key] { return run_inspect(line.globals, *key); }; });
 }
 
 }  // namespace kvtier::ctl

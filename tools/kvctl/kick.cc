@@ -9,7 +9,7 @@
 namespace kvtier::ctl {
 namespace {
 
-int run(const Globals& globals, std::uint64_t id) {
+int run_kick(const Globals& globals, std::uint64_t id) {
   AdminClient client(globals);
   client.request({{"verb", "kick"}, {"id", id}});
   if (globals.is_json) {
@@ -28,7 +28,7 @@ void add_kick(CLI::App& app, CommandLine& line) {
   command->add_option("ID", *id, "session or process, see kvctl clients")
       ->required()
       ->check(CLI::PositiveNumber);
-  command->callback([&line, id] { line.run = [&line, id] { return run(line.globals, *id); }; });
+  command->callback([&line, id] { line.run = [&line, id] { return run_kick(line.globals, *id); }; });
 }
 
 }  // namespace kvtier::ctl

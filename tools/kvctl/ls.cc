@@ -68,7 +68,7 @@ class LsPrinter {
   std::uint64_t rows_ = 0;
 };
 
-int run(const Globals& globals, const LsOptions& options) {
+int run_ls(const Globals& globals, const LsOptions& options) {
   AdminClient client(globals);
   Json request = filtered("ls", options.namespace_name, options.space);
   request["limit"] = kPageRows;
@@ -100,7 +100,7 @@ void add_ls(CLI::App& app, CommandLine& line) {
   command->add_flag("--leased", options->is_leased, "only those that somebody leases now");
   command->add_option("--limit", options->limit, "at most so many; 0: all")->capture_default_str();
   command->callback(
-      [&line, options] { line.run = [&line, options] { return run(line.globals, *options); }; });
+      [&line, options] { line.run = [&line, options] { return run_ls(line.globals, *options); }; });
 }
 
 }  // namespace kvtier::ctl

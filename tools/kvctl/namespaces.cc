@@ -14,7 +14,7 @@ std::string limit_text(const Json& row) {
   return number(row, "bytes_max") == 0 ? "none" : size(row, "bytes_max");
 }
 
-int run(const Globals& globals) {
+int run_namespaces(const Globals& globals) {
   AdminClient client(globals);
   RowPrinter json;
   Table table({{"NAMESPACE"},
@@ -47,7 +47,7 @@ int run(const Globals& globals) {
 
 void add_namespaces(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("namespaces", "tenants: blocks, memory, limits");
-  command->callback([&line] { line.run = [&line] { return run(line.globals); }; });
+  command->callback([&line] { line.run = [&line] { return run_namespaces(line.globals); }; });
 }
 
 }  // namespace kvtier::ctl

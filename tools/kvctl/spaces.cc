@@ -14,7 +14,7 @@ bool is_invalidated(const Json& row) {
   return row.value("invalidated", false);
 }
 
-int run(const Globals& globals) {
+int run_spaces(const Globals& globals) {
   AdminClient client(globals);
   RowPrinter json;
   Table table({{"NAMESPACE"},
@@ -51,7 +51,7 @@ int run(const Globals& globals) {
 
 void add_spaces(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("spaces", "what the blocks mean: model, revision, block size");
-  command->callback([&line] { line.run = [&line] { return run(line.globals); }; });
+  command->callback([&line] { line.run = [&line] { return run_spaces(line.globals); }; });
 }
 
 }  // namespace kvtier::ctl

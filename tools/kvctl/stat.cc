@@ -92,7 +92,7 @@ int exit_status(const StatSample& sample) {
   return kExitDegraded;
 }
 
-int run(const Globals& globals, const StatOptions& options) {
+int run_stat(const Globals& globals, const StatOptions& options) {
   std::string path = options.file;
   if (path.empty()) path = std::filesystem::path(globals.socket).parent_path() / "counters";
   const TimeNs interval_ns = options.interval.empty() ? 0 : parse_interval(options.interval);
@@ -124,7 +124,7 @@ void add_stat(CLI::App& app, CommandLine& line) {
   command->add_option("-c,--count", options->count, "so many samples");
   command->add_flag("-a,--all", options->is_all, "counters that are 0 too");
   command->callback(
-      [&line, options] { line.run = [&line, options] { return run(line.globals, *options); }; });
+      [&line, options] { line.run = [&line, options] { return run_stat(line.globals, *options); }; });
 }
 
 }  // namespace kvtier::ctl

@@ -38,7 +38,7 @@ TimeNs parse_interval(const std::string& text) {
   const bool is_bare = text.find_first_not_of("0123456789.") == std::string::npos;
   const Result<TimeNs> interval = parse_duration(is_bare ? text + "s" : text);
   if (!interval.is_ok()) throw Failure(kExitUsage, "usage", "--interval " + interval.status().message());
-  if (interval.value() < 10 * kNsPerMs || interval.value() > 24 * 3600 * kNsPerSecond)
+  if (interval.value() < 10 * kNsPerMs || interval.value() > TimeNs{24} * 3600 * kNsPerSecond)
     throw Failure(kExitUsage, "usage", "--interval must be 10ms to 24h");
   return interval.value();
 }

@@ -61,7 +61,7 @@ void print(const Json& status, bool is_all) {
   print_config(status.at("config"), is_all);
 }
 
-int run(const Globals& globals, bool is_all) {
+int run_status(const Globals& globals, bool is_all) {
   try {
     AdminClient client(globals);
     const Json status = client.request({{"verb", "status"}});
@@ -86,7 +86,8 @@ void add_status(CLI::App& app, CommandLine& line) {
   CLI::App* command =
       app.add_subcommand("status", "health, tiers, clients, settings; 0 ok, 1 degraded, 2 down");
   command->add_flag("-a,--all", *is_all, "settings that have their default value too");
-  command->callback([&line, is_all] { line.run = [&line, is_all] { return run(line.globals, *is_all); }; });
+  command->callback(
+      [&line, is_all] { line.run = [&line, is_all] { return run_status(line.globals, *is_all); }; });
 }
 
 }  // namespace kvtier::ctl

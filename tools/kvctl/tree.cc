@@ -95,7 +95,7 @@ class TreePrinter {
   bool is_cut_ = false;
 };
 
-int run(const Globals& globals, const TreeOptions& options) {
+int run_tree(const Globals& globals, const TreeOptions& options) {
   AdminClient client(globals);
   TreePrinter printer(globals, options);
   for (const Json& space : spaces_of(client, options)) printer.add_space(client, space);
@@ -112,7 +112,7 @@ void add_tree(CLI::App& app, CommandLine& line) {
   command->add_option("--space", options->space, "only of this space, see kvctl spaces");
   command->add_option("--limit", options->limit, "at most so many lines; 0: all")->capture_default_str();
   command->callback(
-      [&line, options] { line.run = [&line, options] { return run(line.globals, *options); }; });
+      [&line, options] { line.run = [&line, options] { return run_tree(line.globals, *options); }; });
 }
 
 }  // namespace kvtier::ctl

@@ -10,7 +10,7 @@ namespace kvtier::ctl {
 namespace {
 
 // Of both sides; without a daemon, of this one, which is no failure.
-int run(const Globals& globals) {
+int run_version(const Globals& globals) {
   Json both = {{"kvctl", KVTIER_VERSION}, {"kvtierd", nullptr}};
   std::string why;
   try {
@@ -32,7 +32,7 @@ int run(const Globals& globals) {
 
 void add_version(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("version", "of this program and of the daemon");
-  command->callback([&line] { line.run = [&line] { return run(line.globals); }; });
+  command->callback([&line] { line.run = [&line] { return run_version(line.globals); }; });
 }
 
 }  // namespace kvtier::ctl

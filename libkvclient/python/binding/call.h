@@ -34,11 +34,14 @@ auto without_gil(Call&& call) {
   return std::forward<Call>(call)();
 }
 
-/// For destructors: they run with the lock or without it, and while the interpreter shuts down.
+/// For destructors: they run with the lock or without it, and while the interpreter shuts down. Neither `call`
+/// nor this may throw, which gil_scoped_release does not promise.
 template <class Call>
-void without_gil_if_held(Call&& call) {
+void without_gil_if_held(Call&& call) noexcept {
   if (PyGILState_Check() == 0 || _Py_IsFinalizing() != 0) return std::forward<Call>(call)();
-  without_gil(std::forward<Call>(call));
+  PyThreadState* thread = PyEval_SaveThread();
+  std::forward<Call>(call)();
+  PyEval_RestoreThread(thread);
 }
 
 /// Refuses a NUL, which would end a C string early: two different values must not become one.

@@ -2,7 +2,7 @@
 
 namespace kvtier::python {
 
-LeaseMemory::LeaseMemory(std::shared_ptr<kvc_client> client, std::size_t capacity) {
+LeaseMemory::LeaseMemory(const std::shared_ptr<kvc_client>& client, std::size_t capacity) {
   check(kvc_lease_create(client.get(), capacity, &handle_));
 }
 

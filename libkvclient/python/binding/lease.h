@@ -8,7 +8,7 @@ namespace kvtier::python {
 
 class LeaseMemory : public MemoryOwner {
  public:
-  LeaseMemory(std::shared_ptr<kvc_client> client, std::size_t capacity);
+  LeaseMemory(const std::shared_ptr<kvc_client>& client, std::size_t capacity);
   ~LeaseMemory() override { kvc_lease_destroy(handle_); }
   [[nodiscard]] kvc_lease* handle() const { return handle_; }
 

@@ -34,7 +34,7 @@ build() {  # folder, targets
 build_product() {
   tools/install_packages.sh build test
   configure build
-  build build "$@"
+  build build
 }
 
 run_tests() {  # folder, ctest arguments
@@ -88,13 +88,12 @@ stage_llama() {
 # short, and that tests are left out.
 stage_quality() {
   tools/install_packages.sh build test quality
-  mkdir -p build-full
-  configure build-full
-  build build-full kvbench_revision
-  run_tests build-full -L tidy
+  configure build
+  build build kvbench_revision
+  run_tests build -L tidy
   git ls-files '*.h' '*.hpp' '*.cc' | xargs clang-format --dry-run -Werror
   git ls-files '*.sh' .ci/run | xargs shellcheck
-  tools/clang_tidy.py build-full --jobs "$jobs"
+  tools/clang_tidy.py build --jobs "$jobs"
 }
 
 sanitizer_configure() {  # folder, sanitizers

@@ -19,6 +19,8 @@ int run_version(const Globals& globals) {
   } catch (const Failure& failure) {
     why = failure.what();
   }
+  if (why.empty() && both["kvtierd"] != KVTIER_VERSION)
+    std::fputs("kvctl: kvtierd is of another version; use the kvctl that came with it\n", stderr);
   if (globals.is_json) {
     print_json(both);
   } else {

@@ -7,14 +7,17 @@
 #include <sys/un.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
 #include "tests/support/memory_fd_store.h"
 #include "tests/support/sim_client.h"
 #include "tests/unit/session/scratch_dir.h"
+#include "tools/kvctl/command_line.h"
 
 namespace kvtier {
 namespace {
@@ -165,6 +168,27 @@ TEST_F(AdminServerTest, StatusHasWhatTheDaemonIs) {
   EXPECT_EQ(ask_one(R"({"verb":"version"})")["instance"], "test");
 }
 
+// kvctl in this process, while the daemon's side turns in a thread.
+TEST_F(AdminServerTest, U07_KvctlOfAnotherVersionSaysSo) {
+  std::atomic<bool> is_done = false;
+  std::thread daemon([&] {
+    while (!is_done.load()) turn();
+  });
+  const std::array<const char*, 4> words = {"kvctl", "--socket", path_.c_str(), "version"};
+  ctl::CommandLine line;
+  ctl::parse_command_line(static_cast<int>(words.size()), words.data(), line);
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(line.run(), ctl::kExitOk);
+  const std::string said = testing::internal::GetCapturedStdout();
+  const std::string warned = testing::internal::GetCapturedStderr();
+  is_done.store(true);
+  daemon.join();
+  EXPECT_NE(said.find(KVTIER_VERSION), std::string::npos) << said;
+  EXPECT_NE(said.find("1.2.3"), std::string::npos) << said;
+  EXPECT_NE(warned.find("of another version"), std::string::npos) << warned;
+}
+
 TEST_F(AdminServerTest, ListsComeInPagesWithACursor) {
   test::SimClient client(*store_, "team", 1234);
   put_blocks(client, 8);
@@ -197,6 +221,24 @@ TEST_F(AdminServerTest, TreeFoldsChains) {
   EXPECT_EQ(lines[0]["row"]["branches"], 2);
   EXPECT_EQ(lines[1]["row"]["level"], 1);
   EXPECT_EQ(lines[1]["row"]["depth"], 8);
+}
+
+TEST_F(AdminServerTest, F03_TreesComeInPagesWithACursorOfTheirOwn) {
+  test::SimClient client(*store_, "team", 1);
+  put_blocks(client, 8);
+  const UniqueFd socket = connect();
+  std::vector<Json> rows;
+  std::string request = R"({"verb":"tree","namespace":"team","limit":1})";
+  while (!request.empty()) {
+    const std::vector<Json> lines = ask(socket, request);
+    ASSERT_LE(lines.size(), 2U);
+    if (lines.size() == 2) rows.push_back(lines[0]["row"]);
+    const Json& next = lines.back().at("next");
+    request =
+        next.is_null() ? "" : R"({"verb":"tree","namespace":"team","limit":1,"cursor":)" + next.dump() + "}";
+  }
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[2]["level"], 1);
 }
 
 TEST_F(AdminServerTest, InspectEvictFlushKick) {

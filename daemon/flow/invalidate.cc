@@ -8,6 +8,8 @@ namespace kvtier {
 namespace {
 
 constexpr std::uint32_t kStep = 1024;
+constexpr std::ptrdiff_t kOpenMax =
+    16;  // of one session: each is a walk over all blocks, and others wait for it
 
 bool concerns(const Invalidation& job, const BlockRecord& record) {
   if (record.state != BlockState::kReady && record.state != BlockState::kWriting) return false;
@@ -25,13 +27,18 @@ void mark(StoreState& state, const Invalidation& job, bool is_invalidated) {
 
 void finish(StoreState& state, const Invalidation& job) {
   mark(state, job, false);
-  const Session* session = state.session(job.session, job.session_id);
-  if (session != nullptr) state.complete(*session, {.request_id = job.request_id, .count = job.count});
+  Session* session = state.session(job.session, job.session_id);
+  if (session == nullptr) return;
+  --session->requests_open;
+  state.complete(*session, {.request_id = job.request_id, .count = job.count});
 }
 
 }  // namespace
 
-void invalidate_start(StoreState& state, Session& session, const Submission& submission) {
+bool invalidate_start(StoreState& state, Session& session, const Submission& submission) {
+  const auto open = std::ranges::count(state.invalidations, session.id, &Invalidation::session_id);
+  if (open >= kOpenMax) return false;
+  ++session.requests_open;
   const Invalidation job{.tenant = session.tenant,
                          .space = submission.space,
                          .session = session.index,
@@ -39,6 +46,7 @@ void invalidate_start(StoreState& state, Session& session, const Submission& sub
                          .request_id = submission.request_id};
   mark(state, job, true);
   state.invalidations.push_back(job);
+  return true;
 }
 
 std::size_t invalidate_step(StoreState& state) {

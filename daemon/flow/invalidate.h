@@ -6,7 +6,8 @@
 
 namespace kvtier {
 
-void invalidate_start(StoreState& state, Session& session, const Submission& submission);
+/// False: the session has too many open.
+bool invalidate_start(StoreState& state, Session& session, const Submission& submission);
 /// A bounded piece of the oldest invalidation. Returns the records looked at.
 std::size_t invalidate_step(StoreState& state);
 

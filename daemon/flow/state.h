@@ -86,6 +86,8 @@ struct Session {
   BlockId writing = BlockId::kNone;  ///< list through prev and next: written or quarantined blocks
   std::uint32_t writing_count = 0;
   std::uint32_t slabs_lent = 0;
+  std::uint32_t requests_open = 0;      ///< waits, deferred reservations and invalidations: not answered yet
+  std::uint32_t blocks_waited_for = 0;  ///< by its open waits
   std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
   UniqueFd pidfd;               ///< of an adopted session, until it comes back or exits
 
@@ -103,7 +105,13 @@ struct Wait {
   std::uint32_t unresolved = 0;
   std::uint32_t ready = 0;
   TimeNs deadline_ns = kNever;
-  std::vector<BlockId> blocks;
+  std::vector<BlockId> blocks;  ///< each once
+};
+
+/// One wait for one block: the wait's number, and how many of its keys are that block's.
+struct WaitedBy {
+  std::uint32_t wait = 0;
+  std::uint32_t keys = 0;
 };
 
 /// A kPin in force.
@@ -159,8 +167,8 @@ struct Store::State {
   std::uint64_t next_session_id = 1;
   std::uint32_t reserve_stamp = 0;
 
-  std::unordered_map<std::uint32_t, Wait> waits;                         ///< by a running number
-  std::unordered_multimap<std::uint32_t, std::uint32_t> waits_by_block;  ///< block index -> wait
+  std::unordered_map<std::uint32_t, Wait> waits;                    ///< by a running number
+  std::unordered_multimap<std::uint32_t, WaitedBy> waits_by_block;  ///< by block index
   std::uint32_t next_wait = 0;
   std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
   std::deque<Deferred> deferred;

@@ -15,6 +15,9 @@ namespace {
 // under a millisecond; one that does not answer in this time may be stopped.
 constexpr TimeNs kRevokePatienceNs = 20 * kNsPerMs;
 
+// What may be open: each has its place in the completion ring. The library keeps to it.
+constexpr std::uint32_t kRequestsOpenMax = kCompletionEntries;
+
 struct Command {
   StoreState& state;
   Session& session;
@@ -85,6 +88,7 @@ bool run_reserve(const Command& command, TimeNs give_up_ns) {
   const auto results = bytes.subspan(reserve_results_offset(command.submission.count));
   const bool may_wait = command.state.now() < give_up_ns;
   if (put_reserve(command.state, command.session, command.submission, input, results, may_wait)) return true;
+  ++command.session.requests_open;
   command.state.deferred.push_back({.session = command.session.index,
                                     .session_id = command.session.id,
                                     .submission = command.submission,
@@ -136,7 +140,7 @@ bool run_invalidate(const Command& command) {
   if (id != SpaceId::kNone && command.state.space(command.state.tenant_of(command.session), id) == nullptr) {
     return command.answer(Code::kNotFound), true;
   }
-  invalidate_start(command.state, command.session, command.submission);
+  if (!invalidate_start(command.state, command.session, command.submission)) command.answer(Code::kBusy);
   return true;
 }
 
@@ -166,10 +170,14 @@ bool run(const Command& command) {
 }  // namespace
 
 bool submit_command(StoreState& state, Session& session, const Submission& submission, std::string& why) {
-  if (run({state, session, submission})) return true;
-  why = "command " + std::to_string(static_cast<unsigned>(submission.op)) + " with " +
-        std::to_string(submission.count) + " items at arena offset " +
-        std::to_string(submission.arena_offset) + " is not one of the protocol's";
+  if (session.requests_open >= kRequestsOpenMax) {
+    why = "more than " + std::to_string(kRequestsOpenMax) + " requests open";
+  } else if (!run({state, session, submission})) {
+    why = "command " + std::to_string(static_cast<unsigned>(submission.op)) + " with " +
+          std::to_string(submission.count) + " items at arena offset " +
+          std::to_string(submission.arena_offset) + " is not one of the protocol's";
+  }
+  if (why.empty()) return true;
   ++state.stats.protocol_errors;
   return false;
 }
@@ -186,6 +194,7 @@ std::size_t deferred_step(StoreState& state) {
       state.deferred.push_back(each);
       continue;
     }
+    --session->requests_open;
     (void)run_reserve({state, *session, each.submission}, each.give_up_ns);
     ++ended;
   }

@@ -7,6 +7,7 @@
 
 namespace kvtier {
 
+/// kBusy: the session's open waits together concern too many blocks.
 void wait_start(StoreState& state, Session& session, const Submission& submission, std::span<const Key> keys);
 void wait_cancel(StoreState& state, Session& session, std::uint32_t request_id);
 /// A pending block was published or is gone: counts down every wait on it.

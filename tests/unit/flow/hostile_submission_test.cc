@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "daemon/flow/state.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -74,6 +75,37 @@ class HostileSubmission : public StoreFixture {
     put(*bystander_, space_, keys_of(3, 4));
   }
 
+  Submission request(Op op, std::uint32_t count) {
+    Submission submission{};
+    submission.op = op;
+    submission.request_id = 1;
+    submission.space = SpaceId{1};
+    submission.count = count;
+    return submission;
+  }
+  void put_key(std::uint32_t place, const Key& key) {
+    std::memcpy(arena() + place * sizeof key, &key, sizeof key);
+  }
+  // Blocks that the attacker writes and never commits; their keys are in the arena, as a wait wants them.
+  void begin_pending(std::uint32_t count) {
+    Submission reserve = request(Op::kReserve, count);
+    put_key(0, Key{});
+    for (std::uint32_t i = 0; i < count; ++i) put_key(1 + i, pattern_key(66, i));
+    EXPECT_FALSE(send(reserve));
+    for (std::uint32_t i = 0; i < count; ++i) put_key(i, pattern_key(66, i));
+  }
+  // The code of the (last) answer; none: the request stays open.
+  std::optional<Code> last_code_of(const Submission& submission) {
+    store_->submit(attacker_.session, submission);
+    std::optional<Code> code;
+    for (const OutEvent& event : store_->outbox()) {
+      EXPECT_EQ(event.kind, OutEvent::Kind::kCompletion);
+      code = event.completion.code;
+    }
+    store_->outbox().clear();
+    return code;
+  }
+
   [[nodiscard]] std::byte* arena() const { return attacker_.channel + ChannelLayout::kArena; }
 
   SimClient* bystander_ = nullptr;
@@ -142,6 +174,54 @@ TEST_F(HostileSubmission, twenty_thousand_random_ones_over_random_arenas) {
       if (HasFailure()) return;
     }
   }
+  expect_bystander_unharmed();
+}
+
+// Requests that stay open cost memory and time until they are answered: a session has a bounded number of
+// them.
+TEST_F(HostileSubmission, waits_without_end_end_the_session) {
+  begin_pending(1);
+  Submission wait = request(Op::kWait, 1);
+  std::uint32_t open = 0;
+  while (!send(wait) && open < 10'000) {
+    ++open;
+    ++wait.request_id;
+    EXPECT_EQ(stats().waits_open, open);
+  }
+  EXPECT_EQ(open, kCompletionEntries);
+  store_->session_hang_up(attacker_.session);
+  EXPECT_EQ(stats().waits_open, 0U);
+  expect_bystander_unharmed();
+}
+
+// One block many times over: what a wait costs is a question of its blocks.
+TEST_F(HostileSubmission, waits_for_one_block_many_times_over_end_fast) {
+  begin_pending(1);
+  Submission wait = request(Op::kWait, kRequestKeysMax);
+  for (std::uint32_t i = 0; i < kRequestKeysMax; ++i) put_key(i, pattern_key(66, 0));
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(last_code_of(wait), std::nullopt);
+  EXPECT_EQ(store_->state().waits_by_block.size(), 500U);
+  Submission cancel = request(Op::kCancel, 0);
+  cancel.args[0] = wait.request_id;  // all of them
+  EXPECT_EQ(last_code_of(cancel), Code::kDeadline);
+  EXPECT_EQ(stats().waits_open, 0U);
+  EXPECT_TRUE(store_->state().waits_by_block.empty());
+  expect_bystander_unharmed();
+}
+
+TEST_F(HostileSubmission, invalidations_without_end_are_busy_and_do_not_keep_others_waiting) {
+  Submission invalidate = request(Op::kInvalidate, 0);
+  invalidate.space = SpaceId::kNone;
+  std::uint32_t open = 0;
+  while (last_code_of(invalidate) == std::nullopt && open < 10'000) ++open;
+  EXPECT_EQ(open, 16U);
+  const std::uint32_t theirs = bystander_->simple(Op::kInvalidate, SpaceId{77}, {});
+  for (const OutEvent& event : store_->outbox()) bystander_->on_event(event);
+  store_->outbox().clear();
+  EXPECT_EQ(bystander_->completion(theirs).code, Code::kNotFound) << "answered, behind nobody";
+  for (std::uint32_t i = 0; i <= open; ++i) work();
+  EXPECT_EQ(last_code_of(invalidate), std::nullopt) << "there is room again";
+  work();
   expect_bystander_unharmed();
 }
 

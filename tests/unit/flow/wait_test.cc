@@ -50,7 +50,8 @@ TEST_F(WaitTest, the_same_key_twice_is_answered_once) {
   const std::vector<Reservation> open = reserve(*writer_, space_, keys_of(1, 1));
   const std::uint32_t request = begin_wait({pattern_key(1, 0), pattern_key(1, 0)});
   commit(*writer_, open);
-  EXPECT_TRUE(waiter_->is_answered(request));
+  ASSERT_TRUE(waiter_->is_answered(request));
+  EXPECT_EQ(waiter_->completion(request).count, 2U) << "keys, not blocks, are counted";
 }
 
 TEST_F(WaitTest, nothing_pending_is_answered_at_once) {
@@ -125,6 +126,38 @@ TEST_F(WaitTest, a_dead_waiter_is_forgotten) {
   end_process(*waiter_);
   EXPECT_EQ(stats().waits_open, 0U);
   commit(*writer_, open);
+}
+
+// A session's open waits together concern a bounded number of blocks.
+class WaitLimits : public StoreFixture {
+ protected:
+  static constexpr std::uint32_t kWaitsMax = (1U << 17) / kRequestKeysMax;
+};
+
+TEST_F(WaitLimits, too_many_blocks_are_busy_until_other_waits_end) {
+  StoreOptions options;
+  options.slab_bytes = 256 * kBlock;
+  make_store(kRequestKeysMax, options);
+  SimClient& writer = add_client();
+  const SpaceId space = usual_space(writer);
+  SimClient& waiter = add_client();
+  (void)usual_space(waiter);
+  const std::vector<Key> keys = keys_of(1, kRequestKeysMax);
+  const std::vector<Reservation> open = reserve(writer, space, keys, true);
+  std::vector<std::uint32_t> waits;
+  for (std::uint32_t i = 0; i < kWaitsMax; ++i) waits.push_back(waiter.simple(Op::kWait, space, keys));
+  settle();
+  EXPECT_EQ(stats().waits_open, kWaitsMax);
+  EXPECT_EQ(call(waiter, Op::kWait, space, keys).code, Code::kBusy);
+  const std::uint32_t others = writer.simple(Op::kWait, space, keys);
+  (void)waiter.simple(Op::kCancel, space, {}, waits.back());
+  settle();
+  EXPECT_EQ(waiter.completion(waits.back()).code, Code::kDeadline);
+  waits.back() = waiter.simple(Op::kWait, space, keys);
+  commit(writer, open);
+  for (const std::uint32_t wait : waits) EXPECT_EQ(waiter.completion(wait).count, kRequestKeysMax);
+  EXPECT_EQ(writer.completion(others).count, kRequestKeysMax) << "another session has its own account";
+  EXPECT_EQ(call(waiter, Op::kWait, space, keys).code, Code::kOk);
 }
 
 }  // namespace

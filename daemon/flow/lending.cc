@@ -24,13 +24,17 @@ void revoke(StoreState& state, Slab& slab) {
                            .epoch = slab.revoke_epoch});
 }
 
+void wake_deferred(StoreState& state) {
+  for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+}
+
 void take_away(StoreState& state, Slab& slab) {
   Session* writer = state.session(slab.writer);
   if (writer != nullptr) --writer->slabs_lent;
   slab.writer = SessionIndex::kNone;
   slab.is_revoking = false;
   state.restart.slabs()[index_of(slab.index())].writer_session = 0;
-  for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+  wake_deferred(state);
 }
 
 }  // namespace
@@ -79,13 +83,22 @@ void lending_acknowledged(StoreState& state, Session& session, const SlabAck& ac
   // Busy, or the release that follows a busy. Since the busy the writer may have been granted slots anew,
   // which it did not know of when it released: it keeps the slab.
   slab.is_revoking = false;
-  for (Deferred& deferred : state.deferred) deferred.is_ready = true;
+  wake_deferred(state);
 }
 
 void lending_resumed(StoreState& state, Session& session) {
   for (const SlabIndex index : state.tenant_of(session).slabs) {
     Slab& slab = state.memory.slab(index);
     if (slab.writer == session.index && slab.writing_count > 0) revoke(state, slab);
+  }
+}
+
+void lending_hung_up(StoreState& state, const Session& session) {
+  for (const SlabIndex index : state.tenant_of(session).slabs) {
+    Slab& slab = state.memory.slab(index);
+    if (slab.writer != session.index || !slab.is_revoking) continue;
+    slab.is_revoking = false;
+    wake_deferred(state);
   }
 }
 

@@ -26,6 +26,8 @@ bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_cl
 void lending_acknowledged(StoreState& state, Session& session, const SlabAck& ack);
 /// A session came back after the daemon's restart: what it was writing is asked back, slab by slab.
 void lending_resumed(StoreState& state, Session& session);
+/// The session hung up: no answer will come before its process exits. Who waited for one looks elsewhere.
+void lending_hung_up(StoreState& state, const Session& session);
 /// The writer's process is gone.
 void lending_writer_gone(StoreState& state, Session& session);
 

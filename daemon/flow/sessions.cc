@@ -156,11 +156,7 @@ void session_hang_up(StoreState& state, Session& session) {
   session.life = Session::Life::kZombie;
   end_requests(state, session);
   put_disown(state, session);
-  for (const SlabIndex index : state.tenant_of(session).slabs) {
-    Slab& slab = state.memory.slab(index);
-    if (slab.writer == session.index)
-      slab.is_revoking = false;  // no answer will come: until its process exits
-  }
+  lending_hung_up(state, session);
 }
 
 void session_unresume(StoreState& state, Session& session) {

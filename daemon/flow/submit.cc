@@ -12,8 +12,10 @@ namespace kvtier {
 namespace {
 
 // How long a reservation waits for another writer's answer. A healthy client's service thread answers in well
-// under a millisecond; one that does not answer in this time may be stopped.
-constexpr TimeNs kRevokePatienceNs = 20 * kNsPerMs;
+// under a millisecond; one that does not answer in this time may be stopped. Together with what a busy
+// machine makes the threads of a call wait, it must stay well below the 50 ms that a client may notice of
+// another's death.
+constexpr TimeNs kRevokePatienceNs = 10 * kNsPerMs;
 
 // What may be open: each has its place in the completion ring. The library keeps to it.
 constexpr std::uint32_t kRequestsOpenMax = kCompletionEntries;

@@ -58,7 +58,7 @@ class DaemonBar {
   void kill_several(DaemonHost& daemon, Crew& crew) {
     pid_t served_by = daemon.daemon_pid();
     for (std::uint32_t i = 0; i < options_.kills_per_keeper && result_.kills < options_.kills; ++i) {
-      ::usleep(static_cast<useconds_t>(50'000 + prng_.below(700'000)));
+      live();
       const pid_t pid = daemon.daemon_pid();
       result_.fail(pid == served_by ? 0 : 1, "the daemon died by itself");
       result_.add_counters(daemon.counters());
@@ -78,6 +78,13 @@ class DaemonBar {
       result_.fail(crew.lost().size(), "a worker ended");
     }
     ::usleep(200'000);
+  }
+
+  // Mostly short; now and then long enough for checksums, a second after the commit, so that there is
+  // something to adopt.
+  void live() {
+    ::usleep(static_cast<useconds_t>(50'000 + prng_.below(700'000)));
+    if (!options_.is_cold && prng_.below(4) == 0) ::usleep(1'500'000);
   }
 
   void close_books(DaemonHost& daemon) {

@@ -5,6 +5,7 @@
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/put.h"
 #include "daemon/flow/slots.h"
+#include "libkvclient/base/check.h"
 
 namespace kvtier {
 namespace {
@@ -193,12 +194,9 @@ void answer(const Call& call, const Submission& submission, const Placing& placi
 bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
                  std::span<std::byte> results, bool may_wait) {
   Tenant& tenant = state.tenant_of(session);
-  Call call{state,
-            session,
-            tenant,
-            *state.space(tenant, submission.space),
-            submission.space,
-            ++state.reserve_stamp};
+  Space* space = state.space(tenant, submission.space);
+  KV_CHECK(space != nullptr, "submit lets known spaces through only");
+  Call call{state, session, tenant, *space, submission.space, ++state.reserve_stamp};
   const bool is_all = (submission.flags & kFlagAllOrNothing) != 0;
   const std::uint32_t wanted = count_new(call, input);
   SlotOutcome taken;

@@ -59,22 +59,37 @@ struct KeyIndex::Table {
 KeyIndex::KeyIndex(std::uint64_t seed) : seed_(seed), table_(std::make_unique<Table>()) {}
 KeyIndex::~KeyIndex() = default;
 
+std::shared_lock<std::shared_mutex> KeyIndex::hold() const {
+  // relaxed: only who goes first depends on it; the mutex orders.
+  while (is_growing_.load(std::memory_order_relaxed)) is_growing_.wait(true, std::memory_order_relaxed);
+  return std::shared_lock(growth_);
+}
+
 Status KeyIndex::reserve(std::uint64_t count) {
   const auto needed = static_cast<std::uint64_t>(static_cast<double>(count) / kLoadMax) + 1;
-  const std::unique_lock lock(growth_);
+  // The only writer is the only one who changes the capacity.
   if (needed <= table_->map.capacity()) return Status::ok();
+  is_growing_.store(true, std::memory_order_relaxed);
+  Status status = grow(needed);
+  is_growing_.store(false, std::memory_order_relaxed);
+  is_growing_.notify_all();
+  if (status.is_ok()) return status;
+  return status.while_doing("grow the key index to " + std::to_string(count) + " blocks");
+}
+
+Status KeyIndex::grow(std::uint64_t capacity) {
+  const std::unique_lock lock(growth_);
   try {
-    table_->grow(needed);
+    table_->grow(capacity);
     return Status::ok();
   } catch (const std::exception& error) {
     table_->map.maximum_hashpower(table_->map.hashpower());
-    return {Code::kNoSpace,
-            "the key index cannot grow to " + std::to_string(count) + " blocks: " + error.what()};
+    return {Code::kNoSpace, error.what()};
   }
 }
 
 BlockId KeyIndex::find(NamespaceId tenant, SpaceId space, const Key& key) const {
-  const std::shared_lock lock(growth_);
+  const auto lock = hold();
   std::uint32_t block = index_of(BlockId::kNone);
   table_->map.find(fingerprint(seed_, tenant, space, key), block);
   return BlockId{block};
@@ -82,7 +97,7 @@ BlockId KeyIndex::find(NamespaceId tenant, SpaceId space, const Key& key) const 
 
 Code KeyIndex::insert(NamespaceId tenant, SpaceId space, const Key& key, BlockId block) {
   if (KV_FAULT("index.insert") == Fault::kFail) return Code::kNoSpace;
-  const std::shared_lock lock(growth_);
+  const auto lock = hold();
   try {
     return table_->map.insert(fingerprint(seed_, tenant, space, key), index_of(block)) ? Code::kOk
                                                                                        : Code::kExists;
@@ -92,17 +107,17 @@ Code KeyIndex::insert(NamespaceId tenant, SpaceId space, const Key& key, BlockId
 }
 
 bool KeyIndex::erase(NamespaceId tenant, SpaceId space, const Key& key) {
-  const std::shared_lock lock(growth_);
+  const auto lock = hold();
   return table_->map.erase(fingerprint(seed_, tenant, space, key));
 }
 
 std::uint64_t KeyIndex::size() const {
-  const std::shared_lock lock(growth_);
+  const auto lock = hold();
   return table_->map.size();
 }
 
 std::uint64_t KeyIndex::bytes_resident() const {
-  const std::shared_lock lock(growth_);
+  const auto lock = hold();
   // A bucket: four entries, four partial hashes, four occupancy flags.
   constexpr std::size_t kBucketBytes =
       kSlotsPerBucket * (sizeof(std::pair<const Fingerprint, std::uint32_t>) + 2);

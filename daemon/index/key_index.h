@@ -10,6 +10,7 @@
 // writer as well. It grows in reserve() alone, while nobody reads. Threads: the conductor writes and
 // reserves; disk agents and admin may read beside it.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <shared_mutex>
@@ -41,8 +42,14 @@ class KeyIndex {
 
  private:
   struct Table;
+  Status grow(std::uint64_t capacity);
+  /// Shared by every call but reserve(). A reader that comes while reserve() waits lets it go first: readers
+  /// that overlap without end would keep it out for ever.
+  [[nodiscard]] std::shared_lock<std::shared_mutex> hold() const;
+
   const std::uint64_t seed_;
-  mutable std::shared_mutex growth_;  // exclusive while reserve() rehashes, shared by every other call
+  mutable std::shared_mutex growth_;  // exclusive while reserve() rehashes
+  std::atomic<bool> is_growing_ = false;
   std::unique_ptr<Table> table_;
 };
 

@@ -212,6 +212,7 @@ class Clients {
 
   static double of(const std::vector<PhaseResult>& results, double PhaseResult::*field) {
     std::vector<double> values;
+    values.reserve(results.size());
     for (const PhaseResult& result : results) values.push_back(result.*field);
     return median(values);
   }

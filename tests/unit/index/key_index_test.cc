@@ -76,6 +76,7 @@ TEST(KeyIndex, NamespaceAndSpaceArePartOfTheKey_C01) {
 
 TEST(KeyIndex, AgreesWithAPlainMapOverARandomLife) {
   KeyIndex index(5);
+  ASSERT_TRUE(index.reserve(20000).is_ok());
   std::unordered_map<std::uint64_t, std::uint32_t> model;
   Prng chance(11);
   for (std::uint32_t i = 0; i < 300000; ++i) {
@@ -98,6 +99,22 @@ TEST(KeyIndex, AgreesWithAPlainMapOverARandomLife) {
     }
     ASSERT_EQ(index.size(), model.size());
   }
+}
+
+// The fullest that a table is allowed to be: 943,000 of 1,048,576 places, at which it must still take a new key
+// for every old one that goes.
+TEST(KeyIndex, WhatWasReservedSufficesAtTheFullest_L13) {
+  constexpr std::uint32_t kFullest = 943000;
+  KeyIndex index(6);
+  ASSERT_TRUE(index.reserve(kFullest).is_ok());
+  const std::uint64_t bytes = index.bytes_resident();
+  for (std::uint32_t i = 0; i < kFullest; ++i)
+    ASSERT_EQ(index.insert(kTenant, kSpace, key_of(i, 0, 0, 1), BlockId{i}), Code::kOk) << i;
+  for (std::uint32_t i = 0; i < 500000; ++i) {
+    ASSERT_TRUE(index.erase(kTenant, kSpace, key_of(i, 0, 0, 1)));
+    ASSERT_EQ(index.insert(kTenant, kSpace, key_of(kFullest + i, 0, 0, 1), BlockId{i}), Code::kOk) << i;
+  }
+  EXPECT_EQ(index.bytes_resident(), bytes);
 }
 
 TEST(KeyIndex, AnAbsurdReservationIsRefusedNotThrown_L13) {

@@ -24,7 +24,8 @@ struct LeaseDeleter {
 };
 using Lease = std::unique_ptr<kvc_lease, LeaseDeleter>;
 
-static_assert(sizeof(Key) == sizeof(kvc_key) && alignof(Key) == alignof(kvc_key));
+static_assert(sizeof(Key) == sizeof(kvc_key));
+static_assert(alignof(Key) == alignof(kvc_key));
 inline const kvc_key* as_c(const Key* keys) {
   return reinterpret_cast<const kvc_key*>(keys);
 }

@@ -27,9 +27,9 @@ PrivateBuffer::~PrivateBuffer() {
 }
 
 void flush_caches() {
-  static const PrivateBuffer kScratch(kFlushBytes);
-  for (std::size_t at = 0; at < kFlushBytes; at += 64) kScratch.data()[at] ^= std::byte{1};
-  keep(kScratch.data()[0]);
+  static const PrivateBuffer scratch(kFlushBytes);
+  for (std::size_t at = 0; at < kFlushBytes; at += 64) scratch.data()[at] ^= std::byte{1};
+  keep(scratch.data()[0]);
 }
 
 }  // namespace kvtier::bench

@@ -12,6 +12,7 @@ namespace {
 
 [[noreturn]] void exec_program(const std::vector<std::string>& command, int output) {
   std::vector<char*> words;
+  words.reserve(command.size() + 1);
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::dup2(output, STDOUT_FILENO);

@@ -2,6 +2,7 @@
 // Median and percentiles of samples.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace kvtier::bench {
 inline double percentile(std::vector<double> samples, double fraction) {
   if (samples.empty()) return 0;
   const auto last = static_cast<double>(samples.size() - 1);
-  const auto at = static_cast<std::ptrdiff_t>(last * fraction + 0.5);
+  const auto at = std::lround(last * fraction);
   std::nth_element(samples.begin(), samples.begin() + at, samples.end());
   return samples[static_cast<std::size_t>(at)];
 }

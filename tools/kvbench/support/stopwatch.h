@@ -6,8 +6,8 @@
 namespace kvtier::bench {
 
 inline TimeNs now_ns() {
-  static const SystemClock kClock;
-  return kClock.now_ns();
+  static const SystemClock clock;
+  return clock.now_ns();
 }
 
 /// Keeps the compiler from dropping a computed value.

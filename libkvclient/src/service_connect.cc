@@ -125,7 +125,8 @@ void Service::say_goodbye() {
   {
     const std::lock_guard lock(core_.mutex_);
     last = std::move(core_.session_);
-    core_.state_ = ConnectionState::kClosed;
+    // Not kClosed: close() takes that for leases that are still open, and does not wait for the goodbye.
+    core_.state_ = ConnectionState::kConnecting;
   }
   // A verb of another thread may hold the session for a moment longer; then the process's exit says goodbye.
   const bool is_last = last.use_count() == 1;

@@ -27,6 +27,7 @@ class ClientsBar {
  public:
   explicit ClientsBar(const BarOptions& options)
       : options_(options), daemon_({.bin_dir = options.bin_dir, .dir = dir_.path()}), prng_(options.seed) {
+    result_.points = KillPoints(options.point);
     result_.bench = options.uses_faults ? "kill_clients_faults" : "kill_clients";
   }
 
@@ -88,6 +89,8 @@ class ClientsBar {
       return;
     }
     result_.points.count_missed(plan);
+    result_.notes += "a victim did not come to " + plan.environment[0] +
+                     (code == -1 ? " in time; " : ", it ended with " + std::to_string(code) + "; ");
     if (code != -1 && code != 0) result_.fail(1, "a victim ended with " + std::to_string(code));
     if (++misses_ > kMissesMax) result_.fail(20, "too many victims did not come to their point");
   }

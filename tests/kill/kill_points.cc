@@ -1,6 +1,9 @@
 #include "tests/kill/kill_points.h"
 
+#include <algorithm>
 #include <array>
+
+#include "libkvclient/base/check.h"
 
 namespace kvtier::kill {
 namespace {
@@ -32,6 +35,9 @@ constexpr std::array kPoints = {Point{"client.handshake.connected", 1},
 }  // namespace
 
 KillPoints::Plan KillPoints::next(Prng& prng) {
+  const auto is_asked_for = [this](const Point& each) { return only_.empty() || only_ == each.name; };
+  KV_CHECK(std::ranges::any_of(kPoints, is_asked_for), "a point of the list is asked for");
+  while (!is_asked_for(kPoints[turn_ % kPoints.size()])) ++turn_;
   const Point& point = kPoints[turn_++ % kPoints.size()];
   const std::uint64_t pass = 1 + prng.below(point.passes_max);
   return {.name = point.name,

@@ -18,7 +18,10 @@ class KillPoints {
     std::uint32_t rounds_max = 0;  ///< the victim ends by itself after so many; 0: it works on
   };
 
-  /// The next point in turn; how often it is passed before is chance.
+  /// `only`: this one; empty: all of them.
+  explicit KillPoints(std::string only = "") : only_(std::move(only)) {}
+
+  /// The next point in turn; how often it is passed before is chance. Fails the check when `only` is none.
   Plan next(Prng& prng);
   void count_fired(const Plan& plan) { ++fired_[plan.name]; }
   void count_missed(const Plan& plan) { ++missed_[plan.name]; }
@@ -30,6 +33,7 @@ class KillPoints {
   [[nodiscard]] std::string never_fired() const;
 
  private:
+  std::string only_;
   std::size_t turn_ = 0;
   std::map<std::string, std::uint64_t> fired_;
   std::map<std::string, std::uint64_t> missed_;

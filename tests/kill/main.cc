@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   CLI::App* clients = app.add_subcommand("clients", "Clients die while others work");
   add_bar(*clients, bar);
   clients->add_flag("--faults", bar.uses_faults, "At named points, not at random (needs a fault build)");
+  clients->add_option("--point", bar.point, "With --faults: only at this one");
   CLI::App* daemon = app.add_subcommand("daemon", "kvtierd dies under its clients");
   add_bar(*daemon, bar);
   daemon->add_flag("--cold", bar.is_cold, "Without kvtier-keeper");

@@ -44,6 +44,7 @@ class SimClient {
   /// After the completion: per-key results.
   std::vector<Reservation> reserved(std::uint32_t request_id);
   void fill(const Reservation& reservation);
+  std::span<std::byte> bytes_of(SlotRef slot, std::uint64_t bytes) { return slot_bytes(slot, bytes); }
   void commit(const std::vector<Hold>& holds);
   void abort(const std::vector<Hold>& holds);
   std::uint32_t simple(Op op, SpaceId space, const std::vector<Key>& keys, std::uint64_t argument = 0,

@@ -1,0 +1,215 @@
+// The store is killed at any instruction: a child process runs it, single-stepped, and dies after a number of steps that
+// a seed chooses; the parent, whose client lives on, adopts the memory. All that comes back is exact, all parts agree,
+// and no slot is lost. KVTIER_CUTS runs so many, KVTIER_CUT_SEED replays one.
+
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "daemon/flow/stats.h"
+#include "libkvclient/base/checksum.h"
+#include "libkvclient/base/prng.h"
+#include "tests/support/memory_fd_store.h"
+#include "tests/support/pattern_block.h"
+#include "tests/support/sim_client.h"
+#include "tests/support/store_checks.h"
+
+namespace kvtier::test {
+namespace {
+
+constexpr std::uint64_t kSlotBytes = 4096;
+constexpr std::uint64_t kSlots = 32;
+constexpr std::uint64_t kChains = 6;
+constexpr std::uint64_t kChainBlocks = 12;
+// Few bytes of a slot are used: the steps are to fall into the store, not into filling.
+constexpr std::uint64_t kSmallBytes = 64;
+constexpr std::uint64_t kLargeBytes = kSlotBytes + 64;
+constexpr std::uint64_t kStepsMax = 5'000;
+
+class AnyInstruction : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    start();
+    client_ = std::make_unique<SimClient>(*store_, "main", 100);
+    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+    ASSERT_TRUE(pidfd.is_open());
+    store_->session_keep_pidfd(client_->session(), pidfd.get());
+    register_spaces();
+  }
+
+  void start() {
+    store_.reset();
+    StoreOptions options;
+    options.host_bytes = kSlots * kSlotBytes;
+    options.slab_bytes = 8 * kSlotBytes;
+    options.low_water_blocks = 2;
+    options.seed = 1;
+    Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
+    ASSERT_TRUE(store.is_ok()) << store.status().to_string();
+    store_ = std::move(store).value();
+    ASSERT_EQ(store_->cold_reason(), "");
+  }
+
+  void register_spaces() {
+    spaces_[1] = client_->register_space(encoded_spec("large", kLargeBytes));
+    spaces_[0] = client_->register_space(encoded_spec("small", kSmallBytes));
+  }
+
+  void deliver() {
+    std::vector<OutEvent> events;
+    events.swap(store_->outbox());
+    for (const OutEvent& event : events) client_->on_event(event);
+  }
+
+  void work() {
+    clock_.advance(10 * kNsPerMs);
+    while (store_->do_work() > 0) {
+    }
+    deliver();
+  }
+
+  void sum_all() {
+    clock_.advance(2 * kNsPerSecond);
+    while (std::optional<ChecksumJob> job = store_->checksum_next())
+      store_->checksum_done(*job, checksum64(job->bytes));
+  }
+
+  // What a block of a key holds does not depend on its space: its first bytes are the key's.
+  void put(std::size_t space, Prng& prng) {
+    std::vector<Key> keys(1 + prng.below(4));
+    const std::uint64_t chain = prng.below(kChains) * 2 + space;
+    const std::uint64_t first = prng.below(kChainBlocks);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = pattern_key(chain, first + i);
+    const std::uint32_t request = client_->reserve(spaces_[space], keys, Key{});
+    work();
+    if (!client_->is_answered(request)) return;
+    std::vector<Hold> holds;
+    for (const Reservation& each : client_->reserved(request)) {
+      if (each.result.code != Code::kOk) continue;
+      fill_pattern(each.key, client_->bytes_of(each.result.slot, kSmallBytes));
+      holds.push_back(each.result.hold);
+    }
+    if (prng.below(4) == 0) return client_->abort(holds);
+    if (prng.below(8) != 0) client_->commit(holds);
+  }
+
+  // What the daemon does until it is killed.
+  void act(Prng& prng) {
+    switch (prng.below(8)) {
+      case 0:
+        return sum_all();
+      case 1:
+        if (prng.below(6) == 0) (void)client_->simple(Op::kInvalidate, spaces_[prng.below(2)], {});
+        return work();
+      default:
+        return put(prng.below(4) == 0 ? 1 : 0, prng);
+    }
+  }
+
+  [[noreturn]] void run_child(Prng prng) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
+    (void)::raise(SIGSTOP);
+    while (true) act(prng);
+  }
+
+  // False: this process may not trace its child.
+  bool kill_at_step(Prng& prng) {
+    const std::uint64_t steps = prng.below(kStepsMax);
+    const pid_t child = ::fork();
+    if (child == 0) run_child(Prng(prng.next()));
+    int status = 0;
+    (void)::waitpid(child, &status, 0);
+    if (!WIFSTOPPED(status)) return false;
+    for (std::uint64_t i = 0; i < steps && WIFSTOPPED(status); ++i) {
+      if (::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) break;
+      (void)::waitpid(child, &status, 0);
+    }
+    EXPECT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) << "the store stopped by itself";
+    ::kill(child, SIGKILL);
+    (void)::waitpid(child, &status, 0);
+    return true;
+  }
+
+  void adopt() {
+    start();
+    const SessionGrant before = client_->grant();
+    const std::uint64_t secret[2] = {before.secret[0], before.secret[1]};
+    const Result<SessionGrant> resumed = store_->session_resume(before.session_id, secret, {});
+    ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
+    client_->resume(*store_, resumed.value());
+    register_spaces();
+    deliver();
+    client_->acknowledge();
+    sum_all();
+    work();
+  }
+
+  void check() {
+    check_store(*store_);
+    const StoreStats& stats = store_->stats();
+    EXPECT_EQ(stats.blocks_writing + stats.slots_quarantined + stats.blocks_draining, 0U);
+    EXPECT_EQ(stats.checksum_failures, 0U);
+    for (std::uint64_t chain = 0; chain < 2 * kChains; ++chain) {
+      for (std::uint64_t i = 0; i < kChainBlocks + 4; ++i) {
+        std::optional<SimLease> lease = client_->acquire(spaces_[chain % 2], pattern_key(chain, i));
+        if (!lease) continue;
+        EXPECT_EQ(check_pattern(lease->key, lease->bytes.first(kSmallBytes)), kSmallBytes);
+        SimClient::release(*lease);
+        ++seen_;
+      }
+    }
+  }
+
+  void expect_every_slot() {
+    for (const SpaceId space : spaces_) (void)client_->simple(Op::kInvalidate, space, {});
+    work();
+    std::vector<Key> keys(kSlots);
+    for (std::size_t i = 0; i < kSlots; ++i) keys[i] = pattern_key(99, i);
+    const std::uint32_t request = client_->reserve(spaces_[0], keys, Key{});
+    work();
+    ASSERT_TRUE(client_->is_answered(request));
+    std::vector<Hold> holds;
+    for (const Reservation& each : client_->reserved(request))
+      if (each.result.code == Code::kOk) holds.push_back(each.result.hold);
+    EXPECT_EQ(holds.size(), kSlots);
+    client_->abort(holds);
+  }
+
+  ManualClock clock_;
+  MemoryFdStore fds_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<SimClient> client_;
+  SpaceId spaces_[2] = {};
+  std::uint64_t seen_ = 0;
+};
+
+std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+TEST_F(AnyInstruction, NothingIsLostAndNothingIsWrong) {
+  const std::uint64_t seed = from_environment("KVTIER_CUT_SEED", 1);
+  Prng prng(seed);
+  const std::uint64_t cuts = from_environment("KVTIER_CUTS", 60);
+  for (std::uint64_t cut = 0; cut < cuts && !HasFailure(); ++cut) {
+    SCOPED_TRACE("KVTIER_CUT_SEED=" + std::to_string(seed) + " cut " + std::to_string(cut));
+    for (int i = 0; i < 8; ++i) act(prng);
+    sum_all();
+    if (!kill_at_step(prng)) GTEST_SKIP() << "no ptrace here";
+    adopt();
+    check();
+    if (cut % 8 == 7) expect_every_slot();
+  }
+  EXPECT_GT(seen_, cuts) << "there was something to adopt";
+}
+
+}  // namespace
+}  // namespace kvtier::test

@@ -7,9 +7,13 @@ namespace {
 
 constexpr TimeNs kDelayNs = kNsPerSecond;
 
-bool is_current(StoreState& state, BlockId id, Generation generation) {
+// Generations are a slot's: a record that was used again, for another slot, can have the same one, and then stands
+// in the queue twice. It is summed once.
+bool is_due(StoreState& state, BlockId id, Generation generation) {
   const BlockRecord& record = state.blocks[id];
-  return record.state == BlockState::kReady && record.generation == generation;
+  if (record.state != BlockState::kReady || record.generation != generation) return false;
+  if ((record.flags & kBlockBusy) != 0) return false;
+  return (record.flags & kBlockSummed) == 0 || (record.flags & kBlockUnverified) != 0;
 }
 
 }  // namespace
@@ -25,7 +29,7 @@ std::optional<ChecksumJob> checksum_take(StoreState& state) {
   while (!state.sums.empty() && state.sums.front().due_ns <= now) {
     const SumEntry entry = state.sums.front();
     state.sums.pop_front();
-    if (!is_current(state, entry.block, entry.generation)) continue;
+    if (!is_due(state, entry.block, entry.generation)) continue;
     BlockRecord& record = state.blocks[entry.block];
     record.flags |= kBlockBusy;
     ++state.sums_in_flight;

@@ -20,15 +20,16 @@ say() { echo "test.sh: $*"; }
 configure() {  # folder, cmake arguments
   local folder=$1
   shift
-  cmake -G Ninja -S . -B "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
+  mkdir -p "$folder"
+  cmake -G Ninja -S . -B "$folder" "$@" >"$folder/configure.log" 2>&1 || { cat "$folder/configure.log"; return 1; }
 }
 
 build() {  # folder, targets
-  local folder=$1
+  local folder=$1 log=$1/build.log
   shift
   # Twice: on two cores a compiler is sometimes short of memory; a real error is there the second time too.
-  ninja -C "$folder" -j "$jobs" "$@" >"$folder.log" 2>&1 || ninja -C "$folder" -j 1 "$@" >"$folder.log" 2>&1 ||
-    { grep -E "error|FAILED|undefined" "$folder.log" | head -n 40; return 1; }
+  ninja -C "$folder" -j "$jobs" "$@" >"$log" 2>&1 || ninja -C "$folder" -j 1 "$@" >"$log" 2>&1 ||
+    { grep -E "error|FAILED|undefined" "$log" | head -n 40; return 1; }
 }
 
 build_product() {

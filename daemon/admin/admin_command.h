@@ -32,6 +32,7 @@ using AdminAnswerBody =
 struct AdminAnswer {
   std::uint64_t ticket = 0;
   Status status;
+  std::uint64_t census = 0;  ///< not 0: leases are not counted yet, ask again with this
   AdminAnswerBody body;
 };
 

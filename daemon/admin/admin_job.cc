@@ -23,6 +23,11 @@ void AdminJob::asked(TimeNs now_ns) {
 }
 
 void AdminJob::answered(AdminAnswer answer, TimeNs now_ns) {
+  request_.census = answer.census;
+  if (answer.census != 0) {
+    state_ = State::kToAsk;
+    return;
+  }
   const auto* step = std::get_if<EvictReport>(&answer.body);
   if (answer.status.is_ok() && step != nullptr) add_step(*step, now_ns);
   if (answer.status.is_ok() && step != nullptr && step->next) return;

@@ -37,7 +37,7 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
     case AdminVerb::kSpaces:
       return whole_list(admin.spaces());
     case AdminVerb::kClients:
-      return whole_list(admin.clients(true));
+      return whole_list(admin.clients());
     case AdminVerb::kLs:
       return admin.blocks(filter, request.cursor, request.limit);
     case AdminVerb::kTree:
@@ -54,6 +54,13 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
   return std::monostate{};
 }
 
+// Not 0: a step was taken and there are more.
+std::uint64_t census_left(StoreAdmin& admin, const AdminRequest& request) {
+  if (!request.has_leases()) return 0;
+  const std::uint64_t round = request.census != 0 ? request.census : admin.leases_ask();
+  return admin.leases_count(round) ? 0 : round;
+}
+
 }  // namespace
 
 std::size_t AdminPort::serve(Store& store) {
@@ -62,7 +69,9 @@ std::size_t AdminPort::serve(Store& store) {
   AdminAnswer answer;
   answer.ticket = command.ticket;
   answer.status = check_namespace(store.admin(), command.request.namespace_name);
-  if (answer.status.is_ok()) answer.body = answer_body(store, command.request, answer.status);
+  if (answer.status.is_ok()) answer.census = census_left(store.admin(), command.request);
+  if (answer.status.is_ok() && answer.census == 0)
+    answer.body = answer_body(store, command.request, answer.status);
   KV_CHECK(answers_.push(std::move(answer)), "the mailbox holds as many answers as may be in flight");
   return 1;
 }

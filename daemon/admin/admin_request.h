@@ -40,12 +40,15 @@ struct AdminRequest {
   std::uint64_t cursor = 0;  ///< of lists
   TreeCursor tree_cursor;    ///< of tree
   EvictCursor evict_cursor;  ///< of the next step; no peer gives it
+  std::uint64_t census = 0;  ///< the count of leases that it waits for; no peer gives it
   std::string key;           ///< 4 to 64 hex digits, lower case
   std::uint64_t id = 0;      ///< session or pid
   bool is_all = false;
 
   /// Evict, flush, kick: not for everybody who may read.
   [[nodiscard]] bool is_destructive() const { return verb >= AdminVerb::kEvict; }
+  /// Says how much each client leases, which is counted first.
+  [[nodiscard]] bool has_leases() const { return verb == AdminVerb::kStatus || verb == AdminVerb::kClients; }
   /// Many bounded steps.
   [[nodiscard]] bool is_stepwise() const { return verb == AdminVerb::kEvict || verb == AdminVerb::kFlush; }
 };

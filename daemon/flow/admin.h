@@ -69,7 +69,7 @@ struct ClientView {
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;
   bool is_read_only = false;
-  std::uint64_t leased_blocks = 0;  ///< from the pin tables; counted when asked for
+  std::uint64_t leased_blocks = 0;  ///< by the last census
   std::uint64_t leased_bytes = 0;
   std::uint64_t writing_blocks = 0;
   std::uint64_t slabs_lent = 0;
@@ -168,9 +168,12 @@ class StoreAdmin {
 
   virtual std::vector<NamespaceView> namespaces() = 0;
   virtual std::vector<SpaceView> spaces() = 0;
-  /// `count_leases`: scans each client's pin tables (bounded by slots in use; for `kvctl clients`, not for a
-  /// loop).
-  virtual std::vector<ClientView> clients(bool count_leases) = 0;
+  /// What clients() and complaints() say of leases was counted by a census of all pin tables. Asks for one that
+  /// begins now or later: its number.
+  virtual std::uint64_t leases_ask() = 0;
+  /// A bounded step of the census. True: the one with this number is complete.
+  virtual bool leases_count(std::uint64_t round) = 0;
+  virtual std::vector<ClientView> clients() = 0;
   virtual Page<BlockView> blocks(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) = 0;
   /// Blocks with this key (several spaces may have it), or whose key begins with these 4 digits or more. A
   /// whole key is looked up in the index, so that draining and quarantined blocks are not found by it; a

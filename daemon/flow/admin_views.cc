@@ -31,17 +31,6 @@ std::string_view life_name(Session::Life life) {
   return kNames[static_cast<std::size_t>(life)];
 }
 
-void count_leases_of(StoreState& state, const Session& session, ClientView& view) {
-  for (const SlabIndex index : state.tenant_of(session).slabs) {
-    const Slab& slab = state.memory.slab(index);
-    for (std::uint32_t slot = 0; slot < slab.slot_count(); ++slot) {
-      if (session.pin(slab, slot, state.pins_stride).load(std::memory_order_relaxed) == 0) continue;
-      ++view.leased_blocks;
-      view.leased_bytes += slab.slot_bytes();
-    }
-  }
-}
-
 }  // namespace
 
 bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record) {
@@ -80,7 +69,7 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
   return view;
 }
 
-std::vector<ClientView> admin_clients(StoreState& state, bool count_leases) {
+std::vector<ClientView> admin_clients(StoreState& state) {
   std::vector<ClientView> rows;
   for (const auto& session : state.sessions) {
     if (session == nullptr) continue;
@@ -97,7 +86,8 @@ std::vector<ClientView> admin_clients(StoreState& state, bool count_leases) {
     view.writing_blocks = session->writing_count;
     view.slabs_lent = session->slabs_lent;
     view.connected_ms = (state.now() - session->opened_ns) / kNsPerMs;
-    if (count_leases) count_leases_of(state, *session, view);
+    view.leased_blocks = session->leased.blocks;
+    view.leased_bytes = session->leased.bytes;
     rows.push_back(std::move(view));
   }
   return rows;

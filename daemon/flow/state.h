@@ -68,6 +68,22 @@ struct Tenant {
   std::uint64_t blocks_ready = 0;
 };
 
+/// What one session leases, as counted last.
+struct Leased {
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Where the count of leases has come to (pin_census.h).
+struct PinCensus {
+  std::uint64_t completed = 0;  ///< rounds
+  std::uint32_t session = 0;
+  std::uint64_t session_id = 0;  ///< whose pins `counting` has; 0: nobody's yet
+  std::uint32_t slab = 0;
+  std::uint32_t slot = 0;
+  Leased counting;
+};
+
 struct Session {
   enum class Life : std::uint8_t { kAttached, kZombie, kAdopted };
 
@@ -89,6 +105,7 @@ struct Session {
   std::uint32_t requests_open = 0;      ///< waits, deferred reservations and invalidations: not answered yet
   std::uint32_t blocks_waited_for = 0;  ///< by its open waits
   std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
+  Leased leased;                ///< as the census counted last
   UniqueFd pidfd;               ///< of an adopted session, until it comes back or exits
 
   [[nodiscard]] const PinCell& pin(const Slab& slab, std::uint32_t slot, std::uint64_t pins_stride) const {
@@ -182,6 +199,7 @@ struct Store::State {
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
   std::uint64_t unverified = 0;      ///< adopted blocks in `sums`
 
+  PinCensus census;
   std::string cold_reason;
   StoreStats stats;
   std::vector<OutEvent>* outbox = nullptr;

@@ -1,5 +1,7 @@
 #include "daemon/flow/store_admin.h"
 
+#include "daemon/flow/pin_census.h"
+
 namespace kvtier {
 namespace {
 
@@ -43,7 +45,9 @@ class Admin final : public StoreAdmin {
     return rows;
   }
 
-  std::vector<ClientView> clients(bool count_leases) override { return admin_clients(*state_, count_leases); }
+  std::uint64_t leases_ask() override { return census_next_round(*state_); }
+  bool leases_count(std::uint64_t round) override { return census_advance(*state_, round, kPinCensusStep); }
+  std::vector<ClientView> clients() override { return admin_clients(*state_); }
 
   Page<BlockView> blocks(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) override {
     return admin_blocks(*state_, filter, cursor, limit);
@@ -82,7 +86,7 @@ class Admin final : public StoreAdmin {
   std::vector<std::string> complaints() override {
     std::vector<std::string> lines;
     const std::uint64_t budget = state_->memory.bytes() / 100 * state_->options.pinned_percent_client;
-    for (const ClientView& client : admin_clients(*state_, true)) {
+    for (const ClientView& client : admin_clients(*state_)) {
       if (client.leased_bytes > budget) {
         lines.push_back("pid " + std::to_string(client.pid) + " (" + client.name + ") leases " +
                         std::to_string(client.leased_bytes) +

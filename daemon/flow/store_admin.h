@@ -19,7 +19,7 @@ TreePage admin_tree(StoreState& state, const BlockFilter& filter, const TreeCurs
                     std::uint32_t limit);
 EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
                         std::uint32_t work_max);
-std::vector<ClientView> admin_clients(StoreState& state, bool count_leases);
+std::vector<ClientView> admin_clients(StoreState& state);
 bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record);
 
 inline BlockMark admin_mark(const StoreState& state, BlockId id) {

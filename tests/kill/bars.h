@@ -17,6 +17,7 @@ struct BarOptions {
   std::uint64_t seed = 1;
   bool is_cold = false;                ///< daemon bar: no keeper
   bool uses_faults = false;            ///< clients bar: victims die at named points, else at random
+  bool is_any_latency = false;         ///< latencies are printed and do not decide
   std::string point;                   ///< of these only this one
   std::uint32_t kills_per_keeper = 6;  ///< daemon bar: its back-off grows with each death
   std::uint32_t deadline_ms = 1000;    ///< of the workers' calls

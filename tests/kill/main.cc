@@ -21,6 +21,8 @@ void add_bar(CLI::App& app, kvtier::kill::BarOptions& bar) {
   app.add_option("--seed", bar.seed, "Of all chance");
   app.add_option("--bin-dir", bar.bin_dir, "Folder of kvtierd and kvtier-keeper");
   app.add_option("--deadline-ms", bar.deadline_ms, "Of the workers' calls");
+  app.add_flag("--any-latency", bar.is_any_latency,
+               "Latencies do not decide: for a machine that is busy otherwise");
 }
 
 }  // namespace

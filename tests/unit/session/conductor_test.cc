@@ -88,7 +88,7 @@ class ConductorTest : public testing::Test {
 
   // All clients are this process, which does not exit: what its ended sessions held is given back by hand.
   void forget_zombies() {
-    for (const ClientView& client : store_->admin().clients(false))
+    for (const ClientView& client : store_->admin().clients())
       if (client.state == "zombie") store_->session_exited(client.session);
   }
 

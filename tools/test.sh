@@ -110,7 +110,7 @@ stage_sanitize() {
 # What has threads or memory that another process writes.
 stage_tsan() {
   sanitizer_configure build-tsan thread
-  build_and_run build-tsan -R "wire|client|session|agent|index" -j 1
+  build_and_run build-tsan -L unit -R "wire|client|session|agent|index" -j 1
 }
 
 run_stage() {

@@ -103,8 +103,8 @@ struct DirectoryHash {
     const std::uint64_t left = fold(key.words[0] ^ seed, key.words[1] ^ 0x8bb84b93962eacc9ULL);
     const std::uint64_t right = fold(key.words[2] ^ 0x2d358dccaa6c78a5ULL, key.words[3] ^ seed);
     const std::uint64_t mixed = fold(left ^ 0x4b33a62ed433d4a3ULL, right ^ static_cast<std::uint64_t>(space));
-    const auto place =
-        static_cast<std::uint64_t>((static_cast<Wide>(mixed * kOdd) * Wide{2 * capacity}) >> 64);
+    const std::uint64_t words = 2 * capacity;
+    const auto place = static_cast<std::uint64_t>((static_cast<Wide>(mixed * kOdd) * words) >> 64);
     return {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(mixed), kNoHint};
   }
 

@@ -58,10 +58,15 @@ run_some() {  # word
 
 # Builds the tests that ctest would choose and nothing else, and runs them.
 build_and_run() {  # folder, ctest arguments
-  local folder=$1 tests
+  local folder=$1 tests name targets
   shift
   mapfile -t tests < <(ctest --test-dir "$folder" -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p')
   ((${#tests[@]})) || { say "no test fits '$*'; ctest --test-dir $folder -N lists them"; return 2; }
+  targets=$(ninja -C "$folder" -t targets all | cut -d: -f1)
+  for name in "${tests[@]}"; do
+    # Not a program of its own: one that takes arguments.
+    grep -qx -- "$name" <<<"$targets" || { tests=(all); break; }
+  done
   build "$folder" "${tests[@]}"
   run_tests "$folder" "$@"
 }

@@ -14,8 +14,8 @@ void reset(kvc_lease& lease) {
 // Only a longer call than all before allocates.
 void make_room(kvc_lease& lease, std::size_t count) {
   if (lease.blocks.size() >= count) return;
+  lease.pins.resize(count);  // first: the length of blocks stands for both, also when one of the two throws
   lease.blocks.resize(count);
-  lease.pins.resize(count);
 }
 
 void release_pins(const kvc_lease& lease) {
@@ -75,20 +75,26 @@ void release(kvc_lease& lease) {
 
 }  // namespace kvtier::client
 
+using namespace kvtier;
+
 extern "C" int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, uint32_t flags,
-                           uint64_t request_id, kvc_lease* lease) {
-  using namespace kvtier;
+                           uint64_t request_id, kvc_lease* lease) try {
   if (space == nullptr || lease == nullptr || (keys == nullptr && count > 0)) {
     return client::report(Code::kInvalid, "kvc_acquire: space, keys and lease must not be NULL");
   }
   if ((flags & ~(KVC_UNORDERED | KVC_ALL_OR_NOTHING)) != 0) {
     return client::report(Code::kInvalid, "kvc_acquire: flags other than KVC_UNORDERED, KVC_ALL_OR_NOTHING");
   }
+  if (lease->core != space->space->core) {
+    return client::report(Code::kInvalid, "kvc_acquire: the lease is of another client than the space");
+  }
   if (lease->session != nullptr)
     return client::report(Code::kBusy, "kvc_acquire: the lease holds blocks; release it");
   return client::acquire(*space->space, client::as_keys(keys, count), flags, request_id, *lease);
+} catch (...) {
+  return client::report_exception();
 }
 
 extern "C" void kvc_release(kvc_lease* lease) {
-  if (lease != nullptr) kvtier::client::release(*lease);
+  if (lease != nullptr) client::release(*lease);
 }

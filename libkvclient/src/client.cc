@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "libkvclient/src/handles.h"
+#include "libkvclient/src/options.h"
 #include "libkvclient/src/request_call.h"
 
 namespace kvtier::client {
@@ -41,28 +41,36 @@ ClientOptions options_of(const kvc_client_options& given) {
 
 using namespace kvtier;
 
-extern "C" int kvc_client_open(const kvc_client_options* options, kvc_client** client) {
+extern "C" int kvc_client_open(const kvc_client_options* options, kvc_client** client) try {
   if (client == nullptr) return client::report(Code::kInvalid, "kvc_client_open: client must not be NULL");
   *client = nullptr;
   kvc_client_options given{};
-  if (options != nullptr) std::memcpy(&given, options, std::min(options->struct_size, sizeof given));
-  if ((given.flags & ~(KVC_REQUIRE | KVC_READ_ONLY)) != 0) {
-    return client::report(Code::kInvalid, "kvc_client_open: flags other than KVC_REQUIRE, KVC_READ_ONLY");
+  Status status = client::read_struct("kvc_client_open", options, given);
+  if (status.is_ok()) {
+    status = client::check_flags("kvc_client_open", given.flags, KVC_REQUIRE | KVC_READ_ONLY,
+                                 "KVC_REQUIRE, KVC_READ_ONLY");
   }
+  if (!status.is_ok()) return client::report(status);
+  auto made = std::make_unique<kvc_client>();  // before there is a connection, so that it cannot fail after
   Result<std::shared_ptr<client::Core>> core = client::Core::open(client::options_of(given));
   if (!core.is_ok()) return client::report(core.status());
-  *client = new kvc_client{std::move(core).value()};
+  made->core = std::move(core).value();
+  *client = made.release();
   return KVC_OK;
+} catch (...) {
+  return client::report_exception();
 }
 
-extern "C" void kvc_client_close(kvc_client* client) {
+extern "C" void kvc_client_close(kvc_client* client) try {
   // In a child of fork the handle is forgotten: thread, socket and memory are the parent's.
   if (client == nullptr || !client->core->guard.is_same_process()) return;
   client->core->close();
   delete client;
+} catch (...) {
+  (void)client::report_exception();
 }
 
-extern "C" int kvc_ping(kvc_client* client, uint64_t deadline_ns) {
+extern "C" int kvc_ping(kvc_client* client, uint64_t deadline_ns) try {
   if (client == nullptr) return client::report(Code::kInvalid, "kvc_ping: client must not be NULL");
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
@@ -75,4 +83,6 @@ extern "C" int kvc_ping(kvc_client* client, uint64_t deadline_ns) {
       client::request(core, *link.value().requests, call, client::deadline_of(core, deadline_ns));
   if (!answer.is_ok()) return client::report_counted(core, answer.status());
   return client::report_counted(core, client::status_of(answer.value(), "ping"));
+} catch (...) {
+  return client::report_exception();
 }

@@ -21,7 +21,7 @@ int invalidate(Core& core, const Link& link, SpaceId space, std::uint64_t deadli
 
 using namespace kvtier;
 
-extern "C" int kvc_invalidate(kvc_space* space, uint64_t deadline_ns, uint64_t* blocks) {
+extern "C" int kvc_invalidate(kvc_space* space, uint64_t deadline_ns, uint64_t* blocks) try {
   if (blocks != nullptr) *blocks = 0;
   if (space == nullptr) return client::report(Code::kInvalid, "kvc_invalidate: space must not be NULL");
   const Status alive = client::check_alive(*space->space);
@@ -30,9 +30,11 @@ extern "C" int kvc_invalidate(kvc_space* space, uint64_t deadline_ns, uint64_t* 
   const Result<client::BoundLink> bound = core.bound_link(*space->space);
   if (!bound.is_ok()) return client::report_counted(core, bound.status());
   return client::invalidate(core, bound.value().link, bound.value().binding.space, deadline_ns, blocks);
+} catch (...) {
+  return client::report_exception();
 }
 
-extern "C" int kvc_invalidate_namespace(kvc_client* client, uint64_t deadline_ns, uint64_t* blocks) {
+extern "C" int kvc_invalidate_namespace(kvc_client* client, uint64_t deadline_ns, uint64_t* blocks) try {
   if (blocks != nullptr) *blocks = 0;
   if (client == nullptr)
     return client::report(Code::kInvalid, "kvc_invalidate_namespace: client must not be NULL");
@@ -41,4 +43,6 @@ extern "C" int kvc_invalidate_namespace(kvc_client* client, uint64_t deadline_ns
   const Result<client::Link> link = client->core->link();
   if (!link.is_ok()) return client::report_counted(*client->core, link.status());
   return client::invalidate(*client->core, link.value(), SpaceId::kNone, deadline_ns, blocks);
+} catch (...) {
+  return client::report_exception();
 }

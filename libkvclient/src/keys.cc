@@ -9,7 +9,7 @@ using namespace kvtier;
 
 extern "C" int kvc_keys_from_tokens(const kvc_space* space, const uint32_t* tokens, size_t tokens_count,
                                     const void* salt, size_t salt_bytes, const kvc_key* parent, kvc_key* keys,
-                                    size_t capacity, size_t* count) {
+                                    size_t capacity, size_t* count) try {
   if (count != nullptr) *count = 0;
   if (space == nullptr || count == nullptr || (tokens == nullptr && tokens_count > 0) ||
       (salt == nullptr && salt_bytes > 0)) {
@@ -28,4 +28,6 @@ extern "C" int kvc_keys_from_tokens(const kvc_space* space, const uint32_t* toke
   if (blocks > 0) __builtin_memcpy(keys, made.value().data(), blocks * sizeof(Key));
   *count = blocks;
   return KVC_OK;
+} catch (...) {
+  return client::report_exception();
 }

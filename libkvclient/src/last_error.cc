@@ -1,5 +1,10 @@
 #include "libkvclient/src/last_error.h"
 
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
 namespace kvtier::client {
 namespace {
 
@@ -26,6 +31,21 @@ int report(const Status& status) {
 int report(Code code, const char* static_text) {
   slot().text = static_text;
   return static_cast<int>(code);
+}
+
+int report_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return report(Code::kSystem, "out of memory");
+  } catch (const std::length_error&) {
+    return report(Code::kInvalid, "a count is larger than any memory");
+  } catch (const std::system_error& error) {  // no thread could be made
+    slot().text = ::strerrordesc_np(error.code().value());
+    return static_cast<int>(Code::kSystem);
+  } catch (...) {
+    return report(Code::kSystem, "an exception in the library");
+  }
 }
 
 const char* last_error() {

@@ -11,6 +11,9 @@ int report(const Status& status);
 int report(Code code, const char* static_text);
 const char* last_error();
 
+/// For the catch (...) at the edge of the C contract: what was thrown becomes a code. Allocates nothing.
+int report_exception() noexcept;
+
 /// The two failures that every call may have.
 int report_forked();
 int report_closed();

@@ -6,7 +6,7 @@ using namespace kvtier;
 
 extern "C" {
 
-int kvc_lease_create(kvc_client* client, size_t capacity, kvc_lease** lease) {
+int kvc_lease_create(kvc_client* client, size_t capacity, kvc_lease** lease) try {
   if (lease != nullptr) *lease = nullptr;
   if (client == nullptr || lease == nullptr) {
     return client::report(Code::kInvalid, "kvc_lease_create: client and lease must not be NULL");
@@ -19,6 +19,8 @@ int kvc_lease_create(kvc_client* client, size_t capacity, kvc_lease** lease) {
   made->pins.resize(capacity);
   *lease = made.release();
   return KVC_OK;
+} catch (...) {
+  return client::report_exception();
 }
 
 void kvc_lease_destroy(kvc_lease* lease) {

@@ -64,9 +64,10 @@ int match(Space& space, std::span<const Key> keys, std::uint8_t* states, std::si
 
 }  // namespace kvtier::client
 
+using namespace kvtier;
+
 extern "C" int kvc_match(kvc_space* space, const kvc_key* keys, size_t count, uint8_t* states,
-                         size_t* ready) {
-  using namespace kvtier;
+                         size_t* ready) try {
   std::size_t leading = 0;
   if (states != nullptr) std::memset(states, KVC_MISSING, count);
   if (ready != nullptr) *ready = 0;
@@ -76,4 +77,6 @@ extern "C" int kvc_match(kvc_space* space, const kvc_key* keys, size_t count, ui
   const int code = client::match(*space->space, client::as_keys(keys, count), states, leading);
   *ready = leading;
   return code;
+} catch (...) {
+  return client::report_exception();
 }

@@ -28,7 +28,7 @@ int pin_or_unpin(kvc_space* handle, const kvc_key* keys, std::size_t count, Subm
 using namespace kvtier;
 
 extern "C" int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t ttl_ns,
-                       uint64_t deadline_ns, size_t* pinned) {
+                       uint64_t deadline_ns, size_t* pinned) try {
   if (ttl_ns == 0 || ttl_ns > kPinTtlNsMax) {
     if (pinned != nullptr) *pinned = 0;
     return client::report(Code::kInvalid, "kvc_pin: ttl_ns must be 1 ns to 24 h");
@@ -37,10 +37,14 @@ extern "C" int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint
   submission.op = Op::kPin;
   submission.args[0] = ttl_ns;
   return client::pin_or_unpin(space, keys, count, submission, deadline_ns, pinned);
+} catch (...) {
+  return client::report_exception();
 }
 
-extern "C" int kvc_unpin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns) {
+extern "C" int kvc_unpin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns) try {
   Submission submission{};
   submission.op = Op::kUnpin;
   return client::pin_or_unpin(space, keys, count, submission, deadline_ns, nullptr);
+} catch (...) {
+  return client::report_exception();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kvclient/kvclient.h"
 #include "libkvclient/base/fault_point.h"
 
 namespace kvtier::client {
@@ -57,7 +58,10 @@ Result<Completion> request_with_keys(Core& core, const BoundLink& bound, Submiss
 
 Status status_of(const Completion& answer, const char* what) {
   if (answer.code == Code::kOk) return Status::ok();
-  return {answer.code, std::string(what) + ": the daemon answers " + std::string(code_name(answer.code))};
+  std::string text = std::string(what) + ": the daemon answers " + std::string(code_name(answer.code));
+  if (answer.cause != Cause::kNone)
+    text += ", " + std::string(kvc_cause_name(static_cast<int>(answer.cause)));
+  return {answer.code, text};
 }
 
 }  // namespace kvtier::client

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/options.h"
 #include "libkvclient/src/request_call.h"
 
 namespace kvtier::client {
@@ -20,6 +21,7 @@ kvc_slot without_room(Code code) {
 
 // A range of keys with what the daemon is asked for them.
 struct ReservePart {
+  std::size_t first;  ///< index of keys[0] in the call
   Key parent;
   std::span<const Key> keys;
   std::span<kvc_slot> slots;
@@ -52,9 +54,11 @@ class Reserver {
     if (!answer.is_ok()) return answer.status();
     const bool is_partial = answer.value().code == Code::kNoSpace && (part.flags & kFlagAllOrNothing) == 0;
     if (is_partial || answer.value().code == Code::kOk) return Status::ok();
-    return status_of(answer.value(), "reserve")
-        .while_doing(kvc_cause_name(static_cast<int>(answer.value().cause)));
+    return status_of(answer.value(), "kvc_reserve");
   }
+
+  /// Of the first slot that failed by itself: what the call's own code does not say.
+  [[nodiscard]] const Status& slot_failure() const { return slot_failure_; }
 
  private:
   // An answer without results must not find those of an earlier request in its range.
@@ -71,21 +75,25 @@ class Reserver {
       std::memcpy(&result, results + i * sizeof result, sizeof result);
       const bool is_preset = result.code == Code::kUnavailable && answer.code != Code::kOk;
       if (is_preset) result.code = answer.code;
-      part.slots[i] = take_result(result, answer);
+      part.slots[i] = take_result(part, i, result, answer);
     }
     (void)KV_FAULT("client.reserve.lent");
     return Status::ok();
   }
 
-  kvc_slot take_result(const ReserveResult& result, const Completion& answer) {
+  kvc_slot take_result(const ReservePart& part, std::size_t i, const ReserveResult& result,
+                       const Completion& answer) {
     kvc_slot slot = without_room(result.code);
     slot.cause = static_cast<std::int32_t>(result.cause);
     slot.detail = result.cause == Cause::kPinnedBy ? answer.detail : 0;
+    if (result.code == Code::kInvalid) note_failure(part, i, refusal_of(part.keys[i]));
     if (result.code != Code::kOk) return slot;
     const Result<std::byte*> data = core_.lend(bound_, result.slot, space_.block_bytes, deadline_ns_);
     if (!data.is_ok()) {
       give_up(result);
-      return without_room(data.code() == Code::kNotFound ? Code::kDeadline : data.code());
+      const Code code = data.code() == Code::kNotFound ? Code::kDeadline : data.code();
+      note_failure(part, i, {code, "cannot be written: " + data.status().message()});
+      return without_room(code);
     }
     slot.data = data.value();
     slot.private_slot = result.slot.bits;
@@ -96,6 +104,18 @@ class Reserver {
     core_.counts.reservations_open.fetch_add(1, std::memory_order_relaxed);
     core_.counts.reserve_new.fetch_add(1, std::memory_order_relaxed);
     return slot;
+  }
+
+  // The daemon says no more than kInvalid.
+  static Status refusal_of(const Key& key) {
+    if (key == Key{}) return {Code::kInvalid, "is all zero, which names no block"};
+    return {Code::kInvalid, "is there twice"};
+  }
+
+  void note_failure(const ReservePart& part, std::size_t i, const Status& why) {
+    if (!slot_failure_.is_ok()) return;
+    const std::string which = "kvc_reserve: keys[" + std::to_string(part.first + i) + "] ";
+    slot_failure_ = Status(why.code(), which + why.message());
   }
 
   // Granted, but the slab cannot be written here: hand it back at once.
@@ -113,6 +133,7 @@ class Reserver {
   Core& core_;
   const BoundLink& bound_;
   const TimeNs deadline_ns_;
+  Status slot_failure_;
 };
 
 Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::uint32_t flags,
@@ -120,17 +141,27 @@ Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::
   const Result<BoundLink> bound = space.core->bound_link(space);
   if (!bound.is_ok()) return bound.status();
   Reserver reserver(space, bound.value(), deadline_ns);
-  ReservePart part{parent, {}, {}, (flags & KVC_ALL_OR_NOTHING) != 0 ? kFlagAllOrNothing : std::uint16_t{0}};
+  ReservePart part{
+      0, parent, {}, {}, (flags & KVC_ALL_OR_NOTHING) != 0 ? kFlagAllOrNothing : std::uint16_t{0}};
   while (!keys.empty()) {
     const std::size_t count = std::min<std::size_t>(keys.size(), kRequestKeysMax);
     part.keys = keys.first(count);
     part.slots = slots.first(count);
     KV_RETURN_IF_ERROR(reserver.run(part));
     part.parent = part.keys.back();
+    part.first += count;
     keys = keys.subspan(count);
     slots = slots.subspan(count);
   }
+  (void)report(reserver.slot_failure());  // the call's code stays kOk
   return Status::ok();
+}
+
+Status check_request(const kvc_reserve_options* options, std::size_t count, kvc_reserve_options& chosen) {
+  KV_RETURN_IF_ERROR(read_struct("kvc_reserve", options, chosen));
+  KV_RETURN_IF_ERROR(check_flags("kvc_reserve", chosen.flags, KVC_ALL_OR_NOTHING, "KVC_ALL_OR_NOTHING"));
+  if ((chosen.flags & KVC_ALL_OR_NOTHING) == 0 || count <= kRequestKeysMax) return Status::ok();
+  return {Code::kInvalid, "kvc_reserve: all-or-nothing takes at most 4096 keys"};
 }
 
 }  // namespace
@@ -139,23 +170,22 @@ Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::
 using namespace kvtier;
 
 extern "C" int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
-                           const kvc_reserve_options* options, kvc_slot* slots) {
+                           const kvc_reserve_options* options, kvc_slot* slots) try {
   if (space == nullptr || (count > 0 && (keys == nullptr || slots == nullptr))) {
     return client::report(Code::kInvalid, "kvc_reserve: space, keys and slots must not be NULL");
   }
   kvc_reserve_options chosen{};
-  if (options != nullptr) std::memcpy(&chosen, options, std::min(options->struct_size, sizeof chosen));
-  std::fill_n(slots, count, client::without_room(Code::kUnavailable));
+  const Status wrong = client::check_request(options, count, chosen);
+  std::fill_n(slots, count, client::without_room(wrong.is_ok() ? Code::kUnavailable : wrong.code()));
+  if (!wrong.is_ok()) return client::report(wrong);
   const Status alive = client::check_alive(*space->space);
   if (!alive.is_ok()) return client::report(alive);
-  if ((chosen.flags & KVC_ALL_OR_NOTHING) != 0 && count > kRequestKeysMax) {
-    std::fill_n(slots, count, client::without_room(Code::kInvalid));
-    return client::report(Code::kInvalid, "kvc_reserve: all-or-nothing takes at most 4096 keys");
-  }
   client::Core& core = *space->space->core;
   core.counts.reserve_keys.fetch_add(count, std::memory_order_relaxed);
   const Key parent = chosen.parent != nullptr ? digest_from_bytes(chosen.parent) : Key{};
   const Status status = client::reserve(*space->space, parent, client::as_keys(keys, count), chosen.flags,
                                         client::deadline_of(core, chosen.deadline_ns), {slots, count});
   return client::report_counted(core, status);
+} catch (...) {
+  return client::report_exception();
 }

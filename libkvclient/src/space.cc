@@ -2,10 +2,10 @@
 
 #include "libkvclient/src/space.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "libkvclient/src/handles.h"
+#include "libkvclient/src/options.h"
 
 namespace kvtier::client {
 namespace {
@@ -39,44 +39,52 @@ using namespace kvtier;
 
 extern "C" {
 
-int kvc_space_register(kvc_client* client, const kvc_spec* spec, uint64_t deadline_ns, kvc_space** space) {
+int kvc_space_register(kvc_client* client, const kvc_spec* spec, uint64_t deadline_ns,
+                       kvc_space** space) try {
   if (space != nullptr) *space = nullptr;
   if (client == nullptr || spec == nullptr || space == nullptr) {
     return client::report(Code::kInvalid, "kvc_space_register: client, spec and space must not be NULL");
   }
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
+  auto handle = std::make_unique<kvc_space>();  // first: nothing can fail once the space is registered
   Result<std::shared_ptr<client::Space>> made = client::make_space(client->core, spec->spec);
   if (!made.is_ok()) return client::report(made.status());
   const Status added = client->core->space_add(made.value(), client::deadline_of(*client->core, deadline_ns));
   if (!added.is_ok()) return client::report_counted(*client->core, added);
-  *space = new kvc_space{std::move(made).value()};
+  handle->space = std::move(made).value();
+  *space = handle.release();
   return KVC_OK;
+} catch (...) {
+  return client::report_exception();
 }
 
-void kvc_space_close(kvc_space* space) {
+void kvc_space_close(kvc_space* space) try {
   if (space == nullptr || !space->space->core->guard.is_same_process()) return;
   space->space->core->space_remove(*space->space);
   delete space;
+} catch (...) {
+  (void)client::report_exception();
 }
 
-int kvc_space_info(const kvc_space* space, kvc_space_facts* facts) {
+int kvc_space_info(const kvc_space* space, kvc_space_facts* facts) try {
   if (space == nullptr || facts == nullptr) {
     return client::report(Code::kInvalid, "kvc_space_info: space and facts must not be NULL");
   }
-  kvc_space_facts found = client::facts_of(*space->space);
-  found.struct_size = facts->struct_size;
-  std::memcpy(facts, &found, std::min(facts->struct_size, sizeof found));
-  return KVC_OK;
+  return client::report(client::write_struct("kvc_space_info", client::facts_of(*space->space), *facts));
+} catch (...) {
+  return client::report_exception();
 }
 
-int kvc_space_part(const kvc_space* space, uint32_t i, uint64_t* offset, uint64_t* bytes) {
+int kvc_space_part(const kvc_space* space, uint32_t i, uint64_t* offset, uint64_t* bytes) try {
   if (space == nullptr || offset == nullptr || bytes == nullptr || i >= space->space->spec.parts.size()) {
     return client::report(Code::kInvalid, "kvc_space_part: no such part, or a NULL argument");
   }
   *offset = space->space->spec.part_offset(i);
   *bytes = space->space->spec.parts[i].bytes;
   return KVC_OK;
+} catch (...) {
+  return client::report_exception();
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "libkvclient/src/handles.h"
+#include "libkvclient/src/options.h"
 
 namespace kvtier::client {
 
@@ -88,32 +89,30 @@ kvc_client_stats stats_of(const Core& core) {
   return stats;
 }
 
-template <class T>
-int give(T found, T* out) {
-  found.struct_size = out->struct_size;
-  std::memcpy(out, &found, std::min(out->struct_size, sizeof found));
-  return KVC_OK;
-}
-
 }  // namespace
 }  // namespace kvtier::client
 
 using namespace kvtier;
 
-extern "C" int kvc_status(kvc_client* client, kvc_client_status* status) {
+extern "C" int kvc_status(kvc_client* client, kvc_client_status* status) try {
   if (client == nullptr || status == nullptr) {
     return client::report(Code::kInvalid, "kvc_status: client and status must not be NULL");
   }
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
-  return client::give(client::StatusReader::read(*client->core), status);
+  return client::report(
+      client::write_struct("kvc_status", client::StatusReader::read(*client->core), *status));
+} catch (...) {
+  return client::report_exception();
 }
 
-extern "C" int kvc_stats(kvc_client* client, kvc_client_stats* stats) {
+extern "C" int kvc_stats(kvc_client* client, kvc_client_stats* stats) try {
   if (client == nullptr || stats == nullptr) {
     return client::report(Code::kInvalid, "kvc_stats: client and stats must not be NULL");
   }
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
-  return client::give(client::stats_of(*client->core), stats);
+  return client::report(client::write_struct("kvc_stats", client::stats_of(*client->core), *stats));
+} catch (...) {
+  return client::report_exception();
 }

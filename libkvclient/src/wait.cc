@@ -52,7 +52,7 @@ int wait(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8
 using namespace kvtier;
 
 extern "C" int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
-                        uint8_t* states, size_t* ready) {
+                        uint8_t* states, size_t* ready) try {
   if (states != nullptr) std::memset(states, KVC_MISSING, count);
   if (ready != nullptr) *ready = 0;
   if (space == nullptr || ready == nullptr || (keys == nullptr && count > 0)) {
@@ -62,4 +62,6 @@ extern "C" int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uin
   if (!alive.is_ok()) return client::report(alive);
   return client::wait(*space->space, client::as_keys(keys, count),
                       client::deadline_of(*space->space->core, deadline_ns), states, *ready);
+} catch (...) {
+  return client::report_exception();
 }

@@ -70,6 +70,35 @@ TEST(ClientRealDaemon, PinsInvalidationAndSixtyFourThousandKeys) {
   EXPECT_EQ(client.ready(keys), 0U);
 }
 
+TEST(ClientRealDaemon, ASlotThatFailsByItselfHasAText) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve({key_of(1), key_of(2), key_of(1)});
+  EXPECT_EQ(slots[2].code, KVC_INVALID);
+  EXPECT_STREQ(kvc_last_error(), "kvc_reserve: keys[2] is there twice");
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), 3, KVC_WAIT, 0), KVC_OK);
+  slots = client.reserve({key_of(1), kvc_key{}});
+  EXPECT_EQ(slots[1].code, KVC_INVALID);
+  EXPECT_STREQ(kvc_last_error(), "kvc_reserve: keys[1] is all zero, which names no block");
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), 2, KVC_WAIT, 0), KVC_OK);
+}
+
+TEST(ClientRealDaemon, ARefusalWithoutACauseNamesNone) {
+  RealDaemon daemon;
+  kvc_client* client = nullptr;
+  ASSERT_EQ(open_client(daemon.path(), &client, KVC_READ_ONLY), KVC_OK);
+  kvc_spec* spec = make_spec();
+  kvc_space* space = nullptr;
+  ASSERT_EQ(kvc_space_register(client, spec, 0, &space), KVC_OK);
+  kvc_spec_destroy(spec);
+  const kvc_key key = key_of(0);
+  kvc_slot slot{};
+  EXPECT_EQ(kvc_reserve(space, &key, 1, nullptr, &slot), KVC_DENIED);
+  EXPECT_STREQ(kvc_last_error(), "kvc_reserve: the daemon answers denied");
+  kvc_space_close(space);
+  kvc_client_close(client);
+}
+
 TEST(ClientRealDaemon, AReserveLongerThanThePoolSaysWhyAndLeavesNothingBehind) {
   RealDaemon daemon;
   const TestClient client(daemon.path());

@@ -23,17 +23,27 @@ SteadyPoint steady(TimeNs at_ns) {
 }
 
 // A thread without signals: the engine's handlers run in the engine's threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 std::thread start_quietly(std::shared_ptr<Core> core) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread([core = std::move(core)]() mutable {
+  const SignalsBlocked blocked;  // also when no thread can be made, which throws
+  return std::thread([core = std::move(core)]() mutable {
     pthread_setname_np(pthread_self(), "kvclient");
     Service(*core).run();
   });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
 }
 
 }  // namespace
@@ -69,7 +79,7 @@ void Core::close() {
   wake_service();
   std::unique_lock lock(mutex_);
   // Leases or reservations that are still open keep the thread, and with it the session, until they end.
-  const auto has_ended = [this] { return is_shut_down_ || state_ == ConnectionState::kClosed; };
+  const auto has_ended = [this] { return is_shut_down_ || is_left_alone_; };
   changed_.wait(lock, has_ended);
   const bool is_gone = is_shut_down_;
   lock.unlock();
@@ -109,9 +119,10 @@ std::shared_ptr<Session> Core::session_of(std::uint32_t serial) const {
 Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) {
   std::unique_lock lock(mutex_);
   if (is_closed.load()) return {Code::kStale, "the client is closed"};
-  spaces_.push_back(space);
+  spaces_.reserve(spaces_.size() + 1);
   if (state_ == ConnectionState::kConnected)
     (void)send_registration(*space);  // else, or again, when reconnected
+  spaces_.push_back(space);           // last: what throws above leaves nothing behind
   const auto is_answered = [&] {
     return space->binding.load() != 0 || !space->refusal.is_ok() || state_ != ConnectionState::kConnected;
   };
@@ -143,13 +154,22 @@ Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_
   Session& session = *bound.link.session;
   std::unique_lock lock(mutex_);
   while (true) {
+    // Retired or taken by a close since the request was sent: nobody looks at its users any more.
+    if (session_ != bound.link.session) return or_closed({Code::kUnavailable, "the session is over"});
     Result<std::byte*> data = session.mappings.lend(slot, bound.binding.slot_bytes, block_bytes);
+    // Under the mutex: whoever takes the session away looks at the count in the same step. relaxed otherwise.
+    if (data.is_ok()) session.users.fetch_add(1, std::memory_order_relaxed);
     if (data.is_ok() || data.code() != Code::kNotFound) return data;
     if (session.epoch != bound.link.epoch || state_ != ConnectionState::kConnected) {
       return Status(Code::kUnavailable, "the daemon hung up");
     }
     if (changed_.wait_until(lock, steady(deadline_ns)) == std::cv_status::timeout) return data;
   }
+}
+
+Status Core::or_closed(Status status) const {
+  const bool is_by_close = status.code() == Code::kUnavailable && is_closed.load();
+  return is_by_close ? Status(Code::kStale, "the client is closed") : status;
 }
 
 void Core::wake_service() const {

@@ -62,10 +62,14 @@ class Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::shared_ptr<Session> session_of(std::uint32_t serial) const;
   Status space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns);
   void space_remove(const Space& space);
-  /// Notes a granted slot; waits for the slab's announcement, which travels on the socket, to be taken in.
+  /// Notes a granted slot and counts it as a user of the session; waits for the slab's announcement, which
+  /// travels on the socket, to be taken in. kNotFound: not before the deadline; kStale, kUnavailable: the
+  /// session is over.
   Result<std::byte*> lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
                           TimeNs deadline_ns);
   void wake_service() const;
+  /// kUnavailable because the client was closed meanwhile is kStale; everything else stays what it is.
+  [[nodiscard]] Status or_closed(Status status) const;
 
   SlowCounts counts;
 
@@ -92,7 +96,8 @@ class Core : public std::enable_shared_from_this<Core> {
   std::uint64_t resumed_count_ = 0;
   std::uint32_t daemon_major_ = 0;
   std::uint32_t daemon_minor_ = 0;
-  bool is_shut_down_ = false;
+  bool is_shut_down_ = false;   ///< the service thread is at its end
+  bool is_left_alone_ = false;  ///< it needs close() no more, but leases, calls or the daemon keep it
 
   std::thread service_;
 };

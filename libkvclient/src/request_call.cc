@@ -30,6 +30,7 @@ Result<Completion> request(Core& core, Requests& requests, const RequestCall& ca
   Result<Completion> answer = exchange(requests, call, deadline_ns);
   // Only now is the request in the table as late: the service thread will find it, and take in its answer.
   if (answer.code() == Code::kDeadline) core.wake_service();
+  if (!answer.is_ok()) return core.or_closed(answer.status());
   return answer;
 }
 

@@ -100,7 +100,6 @@ class Reserver {
     slot.private_hold[0] = result.hold.block;
     slot.private_hold[1] = result.hold.generation_low;
     slot.private_session = slot_session(bound_.link.session->serial, bound_.link.epoch);
-    bound_.link.session->users.fetch_add(1, std::memory_order_relaxed);
     core_.counts.reservations_open.fetch_add(1, std::memory_order_relaxed);
     core_.counts.reserve_new.fetch_add(1, std::memory_order_relaxed);
     return slot;

@@ -71,29 +71,6 @@ void Service::collect_retired() {
   core_.retired_.erase(first, core_.retired_.end());
 }
 
-void Service::shut_down() {
-  publish_view(false);
-  while (true) {
-    const bool has_users = (core_.session_ && core_.session_->users.load() > 0) || !core_.retired_.empty();
-    if (!has_users) break;
-    {
-      // close() need not wait for them.
-      const std::lock_guard lock(core_.mutex_);
-      core_.state_ = ConnectionState::kClosed;
-      core_.changed_.notify_all();
-    }
-    do_chores();
-    wait_for_events(now_ns() + kLookAgainNs);
-    drain_wake();
-    if (is_connected()) take_messages();
-  }
-  say_goodbye();
-  const std::lock_guard lock(core_.mutex_);
-  core_.state_ = ConnectionState::kClosed;
-  core_.is_shut_down_ = true;
-  core_.changed_.notify_all();
-}
-
 void Service::publish_view(bool is_connected) {
   std::vector<std::uint32_t> leaving;
   for (const Removal& removal : removals_) leaving.push_back(removal.slab);

@@ -30,7 +30,14 @@ class Service {
   void drain_wake() const;
   void do_chores();
   void collect_retired();
+
+  // service_close.cc
   void shut_down();
+  bool take_last_session(std::shared_ptr<Session>& last);
+  void let_close_return();
+  void end_session(std::shared_ptr<Session> last);
+  void wait_for_calls(const std::shared_ptr<Session>& last);
+  void say_goodbye(int socket);
 
   // service_connect.cc
   void try_to_connect();
@@ -43,7 +50,6 @@ class Service {
   void register_spaces();
   void hang_up(const Status& why);
   void disconnect(const Status& why);
-  void say_goodbye();
 
   // service_messages.cc
   void take_messages();

@@ -1,8 +1,7 @@
-// How sessions begin and end.
+// How sessions begin, and break off.
 
 #include <algorithm>
 
-#include "libkvclient/base/fault_point.h"
 #include "libkvclient/src/deadline.h"
 #include "libkvclient/src/service.h"
 
@@ -11,7 +10,6 @@ namespace {
 
 constexpr TimeNs kBackoffFirstNs = 10 * kNsPerMs;
 constexpr TimeNs kBackoffLastNs = kNsPerSecond;
-constexpr TimeNs kDrainNs = 100 * kNsPerMs;
 
 }  // namespace
 
@@ -113,29 +111,6 @@ void Service::disconnect(const Status& why) {
   core_.state_ = ConnectionState::kConnecting;
   core_.last_error_ = why;
   core_.changed_.notify_all();
-}
-
-// Everything is unmapped before it is said. Records that are still in the ring are taken by the daemon first.
-void Service::say_goodbye() {
-  if (!core_.session_) return;
-  if (is_connected()) core_.session_->drain(now_ns() + kDrainNs);
-  core_.session_->requests->break_off();
-  const UniqueFd socket = std::move(core_.session_->socket);
-  std::shared_ptr<Session> last;
-  {
-    const std::lock_guard lock(core_.mutex_);
-    last = std::move(core_.session_);
-    // Not kClosed: close() takes that for leases that are still open, and does not wait for the goodbye.
-    core_.state_ = ConnectionState::kConnecting;
-  }
-  // A verb of another thread may hold the session for a moment longer; then the process's exit says goodbye.
-  const bool is_last = last.use_count() == 1;
-  last.reset();
-  (void)KV_FAULT("client.close.before_goodbye");
-  if (is_connected() && is_last) {
-    (void)send_message(socket.get(), message_header(MessageType::kGoodbye, sizeof(MessageHeader), 0));
-  }
-  is_connected_ = false;
 }
 
 }  // namespace kvtier::client

@@ -101,7 +101,7 @@ TEST(ClientDeadline, ClosingEndsEveryWait) {
   kvc_spec_destroy(spec);
   daemon.change({.unanswered = {Op::kPin}});
   const kvc_key key = key_of(0);
-  std::thread waits([&] { EXPECT_EQ(kvc_pin(space, &key, 1, 1, 3600'000 * kMs, nullptr), KVC_UNAVAILABLE); });
+  std::thread waits([&] { EXPECT_EQ(kvc_pin(space, &key, 1, 1, 3600'000 * kMs, nullptr), KVC_STALE); });
   kvc_client_stats stats{};
   stats.struct_size = sizeof stats;
   wait_until([&] { return kvc_stats(client, &stats) == KVC_OK && stats.requests == 1; });

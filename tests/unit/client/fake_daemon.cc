@@ -79,6 +79,7 @@ bool FakeDaemon::turn() {
   accept_peer();
   for (Peer& peer : peers_) {
     if (peer.channel) did_work |= serve_ring(peer);
+    if (peer.channel && misbehaviour_.is_talkative) talk(peer);
     if (!peer.is_gone) hear(peer);
     if (!peer.is_gone && peer.channel) check_waits(peer);
   }
@@ -92,6 +93,12 @@ bool FakeDaemon::turn() {
 void FakeDaemon::accept_peer() {
   UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (socket.is_open()) peers_.emplace_back().socket = std::move(socket);
+}
+
+void FakeDaemon::talk(const Peer& peer) {
+  SlabEvent event{};
+  event.header = message_header(MessageType::kSlabRevoke, sizeof event, 0);
+  (void)send_message(peer.socket.get(), event);
 }
 
 void FakeDaemon::hear(Peer& peer) {

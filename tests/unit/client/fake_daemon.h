@@ -29,6 +29,7 @@ struct Misbehaviour {
   bool sends_unknown_message = false;  ///< after the welcome
   bool refuses_resume = false;
   bool announces_slabs_late = false;  ///< only when announce_slabs() is called
+  bool is_talkative = false;          ///< sends a message whenever it looks at its sockets
   std::set<Op> unanswered;            ///< takes these and keeps them until answer_now()
   std::set<Op> hangs_up_on;
 };
@@ -92,6 +93,7 @@ class FakeDaemon {
   void listen();
   bool turn();
   void accept_peer();
+  static void talk(const Peer& peer);
   void hear(Peer& peer);
   void take(Peer& peer, const Message& message);
   void greet(Peer& peer, const Message& message);

@@ -74,29 +74,26 @@ Code publish(StoreState& state, Session& session, BlockId id) {
 
 }  // namespace
 
-Code put_commit(StoreState& state, Session& session, std::span<const Hold> holds) {
-  Code first = Code::kOk;
-  for (const Hold& hold : holds) {
-    const BlockId id = resolve(state, session, hold);
-    const Code code = id == BlockId::kNone ? Code::kInvalid : publish(state, session, id);
+HoldsEnded put_commit(StoreState& state, Session& session, std::span<const Hold> holds) {
+  HoldsEnded ended;
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    const BlockId id = resolve(state, session, holds[i]);
+    ended.note(i, id == BlockId::kNone ? Code::kInvalid : publish(state, session, id));
     if (id == BlockId::kNone) ++state.stats.commits_refused;
-    if (first == Code::kOk) first = code;
   }
-  return first;
+  return ended;
 }
 
-Code put_abort(StoreState& state, Session& session, std::span<const Hold> holds) {
-  Code first = Code::kOk;
-  for (const Hold& hold : holds) {
-    const BlockId id = resolve(state, session, hold);
-    if (id == BlockId::kNone) {
-      if (first == Code::kOk) first = Code::kInvalid;
-      continue;
-    }
+HoldsEnded put_abort(StoreState& state, Session& session, std::span<const Hold> holds) {
+  HoldsEnded ended;
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    const BlockId id = resolve(state, session, holds[i]);
+    ended.note(i, id == BlockId::kNone ? Code::kInvalid : Code::kOk);
+    if (id == BlockId::kNone) continue;
     give_up(state, session, id);
     ++state.stats.aborts;
   }
-  return first;
+  return ended;
 }
 
 void put_reclaim(StoreState& state, Session& session) {

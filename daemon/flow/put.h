@@ -18,10 +18,20 @@ struct ReserveInput {
 bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
                  std::span<std::byte> results, bool may_wait);
 
-/// Publishes, or refuses, each hold. The first refusal's code, or kOk. A hold that is not this session's own
-/// is kInvalid and changes nothing.
-Code put_commit(StoreState& state, Session& session, std::span<const Hold> holds);
-Code put_abort(StoreState& state, Session& session, std::span<const Hold> holds);
+/// What became of a record's holds: the first refusal's code, or kOk, and those of the first kInlineHolds.
+struct HoldsEnded {
+  Code first = Code::kOk;
+  HoldCodes codes = 0;
+
+  void note(std::size_t hold, Code code) {
+    if (first == Code::kOk) first = code;
+    if (hold < kInlineHolds) codes = with_hold_code(codes, hold, code);
+  }
+};
+
+/// Publishes, or refuses, each hold. A hold that is not this session's own is kInvalid and changes nothing.
+HoldsEnded put_commit(StoreState& state, Session& session, std::span<const Hold> holds);
+HoldsEnded put_abort(StoreState& state, Session& session, std::span<const Hold> holds);
 
 /// The session's process is gone: every block that it was writing comes back.
 void put_reclaim(StoreState& state, Session& session);

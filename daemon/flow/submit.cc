@@ -25,11 +25,12 @@ struct Command {
   Session& session;
   const Submission& submission;
 
-  void answer(Code code, std::uint32_t count = 0) const {
+  void answer(Code code, std::uint32_t count = 0, std::uint64_t value = 0) const {
     Completion completion{};
     completion.request_id = submission.request_id;
     completion.code = code;
     completion.count = count;
+    completion.value = value;
     state.complete(session, completion);
   }
 };
@@ -108,9 +109,10 @@ bool run_end(const Command& command) {
   std::vector<Hold> holds;
   if (!copy_holds(command, holds)) return false;
   const bool is_commit = command.submission.op == Op::kCommit;
-  const Code code = is_commit ? put_commit(command.state, command.session, holds)
-                              : put_abort(command.state, command.session, holds);
-  if ((command.submission.flags & kFlagReply) != 0) command.answer(code, command.submission.count);
+  const HoldsEnded ended = is_commit ? put_commit(command.state, command.session, holds)
+                                     : put_abort(command.state, command.session, holds);
+  const bool is_asked = (command.submission.flags & kFlagReply) != 0;
+  if (is_asked) command.answer(ended.first, command.submission.count, ended.codes);
   return true;
 }
 

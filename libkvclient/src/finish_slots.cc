@@ -55,20 +55,42 @@ void give_back(Core& core, const Batch& batch) {
   for (std::uint32_t i = 0; i < batch.record.count; ++i) give_back(core, *batch.slots[i]);
 }
 
-void finish(const Batch& batch, Code code) {
-  for (std::uint32_t i = 0; i < batch.record.count; ++i) {
-    batch.slots[i]->data = nullptr;
-    batch.slots[i]->code = static_cast<std::int32_t>(code);
+// What became of a record, and of each of its holds.
+struct Outcome {
+  Status status;
+  HoldCodes codes = 0;
+};
+
+Outcome outcome_of_all(const Status& status) {
+  Outcome outcome{status};
+  for (std::size_t i = 0; i < kInlineHolds; ++i) {
+    outcome.codes = with_hold_code(outcome.codes, i, status.code());
   }
+  return outcome;
 }
 
-Status send_awaited(Core& core, Requests& requests, Submission record, TimeNs deadline_ns) {
+// How many of the batch the daemon, as far as is known, has taken.
+std::uint32_t finish(const Batch& batch, HoldCodes codes) {
+  std::uint32_t done = 0;
+  for (std::uint32_t i = 0; i < batch.record.count; ++i) {
+    const Code code = hold_code(codes, i);
+    batch.slots[i]->data = nullptr;
+    batch.slots[i]->code = static_cast<std::int32_t>(code);
+    done += code == Code::kOk ? 1 : 0;
+  }
+  return done;
+}
+
+Outcome send_awaited(Core& core, Requests& requests, Submission record, TimeNs deadline_ns) {
   RequestCall call;
   call.submission = record;
   call.submission.flags |= kFlagReply;
   const Result<Completion> answer = request(core, requests, call, deadline_ns);
-  if (!answer.is_ok()) return answer.status();
-  return status_of(answer.value(), record.op == Op::kCommit ? "commit" : "abort");
+  if (!answer.is_ok()) return outcome_of_all(answer.status());
+  const Status status = status_of(answer.value(), record.op == Op::kCommit ? "commit" : "abort");
+  // No code at all: a daemon that knows none a hold.
+  if (answer.value().value == 0) return outcome_of_all(status);
+  return {status, answer.value().value};
 }
 
 Status check_epoch(const Batch& batch, const Link& link) {
@@ -79,14 +101,15 @@ Status check_epoch(const Batch& batch, const Link& link) {
   return {Code::kStale, "reserved in an earlier session; the daemon has taken the room back"};
 }
 
-Status send_batch(Core& core, const Result<BoundLink>& bound, const Batch& batch, bool is_awaited,
-                  TimeNs deadline_ns) {
-  if (!bound.is_ok()) return bound.status();
-  KV_RETURN_IF_ERROR(check_epoch(batch, bound.value().link));
+Outcome send_batch(Core& core, const Result<BoundLink>& bound, const Batch& batch, bool is_awaited,
+                   TimeNs deadline_ns) {
+  if (!bound.is_ok()) return outcome_of_all(bound.status());
+  const Status is_current = check_epoch(batch, bound.value().link);
+  if (!is_current.is_ok()) return outcome_of_all(is_current);
   (void)KV_FAULT("client.finish.before_publish");
   Requests& requests = *bound.value().link.requests;
   if (is_awaited) return send_awaited(core, requests, batch.record, deadline_ns);
-  return requests.push(batch.record, deadline_ns);
+  return outcome_of_all(core.or_closed(requests.push(batch.record, deadline_ns)));
 }
 
 }  // namespace
@@ -98,12 +121,11 @@ Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awai
   Status first_failure;
   for (const Batch& batch : batches_of(op, id, slots)) {
     give_back(core, batch);
-    const Status status = send_batch(core, bound, batch, is_awaited, deadline_ns);
+    const Outcome outcome = send_batch(core, bound, batch, is_awaited, deadline_ns);
     (void)KV_FAULT("client.finish.published");
-    if (first_failure.is_ok()) first_failure = status;
-    finish(batch, status.code());
+    if (first_failure.is_ok()) first_failure = outcome.status;
     auto& count = op == Op::kCommit ? core.counts.commit_blocks : core.counts.abort_blocks;
-    if (status.is_ok()) count.fetch_add(batch.record.count, std::memory_order_relaxed);
+    count.fetch_add(finish(batch, outcome.codes), std::memory_order_relaxed);
   }
   return first_failure;
 }

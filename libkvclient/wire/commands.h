@@ -63,6 +63,15 @@ enum class Cause : std::uint8_t {
   kIndexFull = 7,        ///< index.blocks_max is reached
 };
 
+/// Code of each inline hold of a kCommit or kAbort, hold 0 in the low byte: Completion::value.
+using HoldCodes = std::uint64_t;
+constexpr HoldCodes with_hold_code(HoldCodes codes, std::size_t hold, Code code) {
+  return codes | static_cast<HoldCodes>(code) << (8 * hold);
+}
+constexpr Code hold_code(HoldCodes codes, std::size_t hold) {
+  return static_cast<Code>(codes >> (8 * hold) & 0xff);
+}
+
 struct Completion {
   std::uint32_t request_id;
   Code code;
@@ -70,7 +79,7 @@ struct Completion {
   std::uint16_t reserved;
   std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready
   std::uint32_t detail;  ///< with kPinnedBy: a pid
-  std::uint64_t value;
+  std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
 };
 static_assert(sizeof(Completion) == 24 && std::is_trivially_copyable_v<Completion>);
 

@@ -2,7 +2,7 @@
  *
  * Rules for all calls
  *   Errors      A kvc_code is returned; kvc_last_error() has the text, for this thread. Out arguments are always
- *               set.
+ *               set. No C++ exception leaves a call: without memory it answers KVC_SYSTEM and has done nothing.
  *   Fails open  While the daemon is away, calls of the data path answer KVC_UNAVAILABLE with everything missing.
  *               Nothing blocks on a dead daemon; the library reconnects by itself and registers its spaces again.
  *   Deadlines   `deadline_ns` is relative, in nanoseconds; 0 means the client's default. Only calls that take
@@ -12,7 +12,9 @@
  *   Fork        In a child every handle from before the fork answers KVC_STALE; open a new client there.
  *               Pointers into blocks are not mapped in a child.
  *   Signals     SIGPIPE is never raised. All signals are blocked in the library's own thread.
- *   Options     Structs begin with struct_size = sizeof; fields beyond a caller's struct_size count as 0.
+ *   Options     Structs begin with struct_size = sizeof; fields beyond a caller's struct_size count as 0. A size
+ *               that no version of the struct ever had (too small), and flags that a call does not know, are
+ *               KVC_INVALID.
  */
 #ifndef KVCLIENT_KVCLIENT_H
 #define KVCLIENT_KVCLIENT_H
@@ -109,8 +111,9 @@ typedef struct kvc_client_options {
 /* Connects. A daemon that is away or silent is no error without KVC_REQUIRE; a refusal (version, namespace)
  * is one. options may be NULL. Close with kvc_client_close. */
 KVC_API int kvc_client_open(const kvc_client_options* options, kvc_client** client);
-/* Ends the session. Leases stay readable until released; everything else made from it answers KVC_STALE. NULL
- * is fine. In a child of fork it only forgets. */
+/* Ends the session. Leases stay readable until released, slots writable until committed or aborted, which loses
+ * them; everything else made from it answers KVC_STALE, calls of other threads that are under way included.
+ * NULL is fine. In a child of fork it only forgets. */
 KVC_API void kvc_client_close(kvc_client* client);
 /* A round trip to the daemon. */
 KVC_API int kvc_ping(kvc_client* client, uint64_t deadline_ns);
@@ -242,7 +245,7 @@ KVC_API int kvc_lease_create(kvc_client* client, size_t capacity, kvc_lease** le
 KVC_API void kvc_lease_destroy(kvc_lease* lease); /* releases first. NULL is fine */
 
 /* Leases the longest ready prefix of keys. KVC_UNORDERED: every one that is ready. KVC_ALL_OR_NOTHING: all of
- * them or none. The lease must be empty (KVC_BUSY). A leased block neither moves nor changes until
+ * them or none. The lease must be empty (KVC_BUSY) and of the space's client (KVC_INVALID). A leased block neither moves nor changes until
  * kvc_release, however long that takes. KVC_OK with nothing leased is a miss. request_id (0: none) goes into
  * the access log. */
 KVC_API int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, uint32_t flags,
@@ -281,12 +284,14 @@ typedef struct kvc_reserve_options {
 } kvc_reserve_options;
 
 /* Asks for room. slots[i].code is set whatever is returned; every slot with KVC_OK must be committed or
- * aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. */
+ * aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. With KVC_OK kvc_last_error() has the
+ * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice. */
 KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
                         const kvc_reserve_options* options, kvc_slot* slots);
 /* Makes the filled blocks visible, in order, each with all its parts at once. Slots without KVC_OK are
- * skipped. Does not wait for the daemon unless KVC_WAIT is given, which reports what became of them. data
- * becomes NULL. KVC_STALE: the slots are of an earlier session; their blocks are lost. */
+ * skipped. Does not wait for the daemon unless KVC_WAIT is given: then each slot's code says what became of it,
+ * and the first that is not KVC_OK is returned. data becomes NULL. KVC_STALE: the slots are of an earlier session
+ * or of a space that was invalidated meanwhile; their blocks are lost. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
 /* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit. */
 KVC_API int kvc_abort(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);

@@ -107,7 +107,7 @@ class FakeDaemon {
   void finish(Peer& peer, const Submission& submission);
   void check_waits(Peer& peer);
   void answer(Peer& peer, const Submission& submission, Code code, std::uint32_t count = 0,
-              Cause cause = Cause::kNone);
+              Cause cause = Cause::kNone, std::uint64_t value = 0);
   void drop(Peer& peer) { peer.is_gone = true; }
   std::byte* arena(const Peer& peer, const Submission& submission);
   std::vector<const PinCell*> pins_of(SlotRef slot);

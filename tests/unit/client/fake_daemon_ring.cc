@@ -104,13 +104,16 @@ void FakeDaemon::reserve(Peer& peer, const Submission& submission) {
 
 void FakeDaemon::finish(Peer& peer, const Submission& submission) {
   Code first = Code::kOk;
+  HoldCodes codes = 0;
   for (std::uint32_t i = 0; i < submission.count; ++i) {
     const Hold& hold = submission.holds[i];
     const Code code = submission.op == Op::kCommit ? store_->commit(hold, peer.channel->id)
                                                    : store_->abort(hold, peer.channel->id);
     if (first == Code::kOk) first = code;
+    codes = with_hold_code(codes, i, code);
   }
-  if ((submission.flags & kFlagReply) != 0) answer(peer, submission, first, submission.count);
+  if ((submission.flags & kFlagReply) != 0)
+    answer(peer, submission, first, submission.count, Cause::kNone, codes);
 }
 
 void FakeDaemon::check_waits(Peer& peer) {
@@ -124,12 +127,13 @@ void FakeDaemon::check_waits(Peer& peer) {
   });
 }
 
-void FakeDaemon::answer(Peer& peer, const Submission& submission, Code code, std::uint32_t count,
-                        Cause cause) {
+void FakeDaemon::answer(Peer& peer, const Submission& submission, Code code, std::uint32_t count, Cause cause,
+                        std::uint64_t value) {
   Completion completion{};
   completion.request_id = submission.request_id;
   completion.code = code;
   completion.count = count;
+  completion.value = value;
   completion.cause = cause;
   completion.detail = cause == Cause::kPinnedBy ? 4711 : 0;
   (void)peer.completions->push(completion);

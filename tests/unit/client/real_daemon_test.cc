@@ -70,6 +70,21 @@ TEST(ClientRealDaemon, PinsInvalidationAndSixtyFourThousandKeys) {
   EXPECT_EQ(client.ready(keys), 0U);
 }
 
+TEST(ClientRealDaemon, AnAwaitedCommitTellsTheInvalidatedFromThePublished) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  const auto keys = keys_from(0, 4);
+  std::vector<kvc_slot> slots = client.reserve({keys[0], keys[1]});
+  ASSERT_EQ(kvc_invalidate(client.space, 0, nullptr), KVC_OK);
+  for (const kvc_slot& slot : client.reserve({keys[2], keys[3]})) slots.push_back(slot);
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), 4, KVC_WAIT, 0), KVC_STALE);
+  EXPECT_EQ(slots[0].code, KVC_STALE);
+  EXPECT_EQ(slots[1].code, KVC_STALE);
+  EXPECT_EQ(slots[2].code, KVC_OK);
+  EXPECT_EQ(slots[3].code, KVC_OK);
+  EXPECT_EQ(states_of(client, keys), (States{KVC_MISSING, KVC_MISSING, KVC_READY, KVC_READY}));
+}
+
 TEST(ClientRealDaemon, ASlotThatFailsByItselfHasAText) {
   RealDaemon daemon;
   const TestClient client(daemon.path());
@@ -97,6 +112,36 @@ TEST(ClientRealDaemon, ARefusalWithoutACauseNamesNone) {
   EXPECT_STREQ(kvc_last_error(), "kvc_reserve: the daemon answers denied");
   kvc_space_close(space);
   kvc_client_close(client);
+}
+
+// Whose last client is closed beside its writers has its memory back: no session is left that keeps slabs.
+TEST(ClientRealDaemon, AClientThatIsClosedBesideItsWritersGivesTheTierBack) {
+  RealDaemon daemon;
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    auto client = std::make_unique<TestClient>(daemon.path());
+    kvc_space* space = std::exchange(client->space, nullptr);
+    std::atomic<std::uint64_t> answered{0};
+    std::vector<std::thread> writers;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      writers.emplace_back([&, i] {
+        for (std::uint64_t n = 0;; ++n) {
+          const kvc_key key{{round + 1, i + 1, n + 1, 9}};
+          kvc_slot slot{};
+          if (kvc_reserve(space, &key, 1, nullptr, &slot) == KVC_STALE) return;
+          answered.fetch_add(1);
+          if (slot.code != KVC_OK) continue;
+          std::memset(slot.data, 7, 4096);
+          (void)kvc_commit(space, &slot, 1, 0, 0);
+        }
+      });
+    }
+    wait_until([&] { return answered.load() > 10; });
+    client.reset();
+    for (std::thread& writer : writers) writer.join();
+    kvc_space_close(space);
+  }
+  const TestClient client(daemon.path());
+  client.put(keys_from(0, 64));
 }
 
 TEST(ClientRealDaemon, AReserveLongerThanThePoolSaysWhyAndLeavesNothingBehind) {

@@ -54,6 +54,23 @@ TEST(ClientWrite, ACopiedSlotIsNotCommittedTwice) {
   EXPECT_EQ(client.stats().reservations_open, 0U);
 }
 
+TEST(ClientWrite, AnAwaitedCommitTellsEachSlotWhatBecameOfIt) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 6));
+  daemon.with_store([&](FakeStore& store) {
+    for (const std::size_t lost : {1U, 4U}) {
+      const kvc_slot& slot = slots[lost];
+      EXPECT_EQ(store.abort({slot.private_hold[0], slot.private_hold[1]}, 1), Code::kOk);
+    }
+  });
+  EXPECT_EQ(kvc_commit(client.space, slots.data(), slots.size(), KVC_WAIT, 0), KVC_INVALID);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    EXPECT_EQ(slots[i].code, i == 1 || i == 4 ? KVC_INVALID : KVC_OK) << i;
+  }
+  EXPECT_EQ(client.stats().commit_blocks, 4U);
+}
+
 TEST(ClientWrite, AbortGivesTheRoomBack) {
   FakeDaemon daemon;
   const TestClient client(daemon.path());

@@ -1,5 +1,7 @@
 #include "libkvclient/python/binding/slot.h"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "libkvclient/python/binding/arguments.h"
@@ -61,13 +63,19 @@ py::tuple reserve(const Space& space, const py::object& keys_object, const py::o
   std::vector<kvc_slot> granted(keys.count());
   const int code = without_gil(
       [&] { return kvc_reserve(space.handle.get(), keys.data(), keys.count(), &options, granted.data()); });
+  const auto has_failed = [](const kvc_slot& each) {
+    return each.code != KVC_OK && each.code != KVC_EXISTS && each.code != KVC_PENDING &&
+           each.code != KVC_NO_SPACE;
+  };
+  const bool has_text = code != KVC_OK || std::any_of(granted.begin(), granted.end(), has_failed);
+  const std::string text = has_text ? kvc_last_error() : "";
   py::list slots;  // owns what was granted, also when the next line raises
   for (const kvc_slot& each : granted) {
     py::object slot = py::none();
     if (each.code == KVC_OK) slot = py::cast(Slot(space.handle, each, space.facts.block_bytes));
     slots.append(py::make_tuple(each.code, each.cause, each.detail, slot));
   }
-  return py::make_tuple(check_data_path(code), slots);
+  return py::make_tuple(check_data_path(code), slots, text);
 }
 
 void bind_slot(py::module_& module) {

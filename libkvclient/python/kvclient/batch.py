@@ -12,14 +12,21 @@ from .errors import Code, InvalidArgument, Stale
 from .process import process_check, process_token
 from .seconds import nanoseconds
 
-_STATUS = {Code.OK: "new", Code.EXISTS: "exists", Code.PENDING: "pending", Code.NO_SPACE: "no_space"}
+_STATUS = {
+    Code.OK: "new",
+    Code.EXISTS: "exists",
+    Code.PENDING: "pending",
+    Code.NO_SPACE: "no_space",
+    Code.INVALID: "invalid",
+}
 
 
 class Slot:
     """One block of a reservation.
 
     status   "new": fill the buffer, then commit or abort; "exists": acquire it instead; "pending": another client
-             computes it, space.wait; "no_space", "unavailable": go on without the cache
+             computes it, space.wait; "no_space", "unavailable": go on without the cache; "invalid": the key is all
+             zero or there twice
     cause    why there is no room ("tier_full", "pinned_by", ...), or the library's word for what it is; else ""
     detail   cause "pinned_by": the pid that holds most
     """
@@ -77,12 +84,17 @@ class Slot:
 
 
 class Batch(list):
-    """The slots of one reserve, in the order of its keys. As a context manager it aborts what was not committed."""
+    """The slots of one reserve, in the order of its keys. As a context manager it aborts what was not committed.
 
-    def __init__(self, space, answers, code: int):
+    code  of the whole call
+    text  what went wrong with the call, or with the first slot that failed by itself; else ""
+    """
+
+    def __init__(self, space, answers, code: int, text: str = ""):
         super().__init__(Slot(space, answer) for answer in answers)
         self._space = space
         self.code = Code(code)
+        self.text = text
 
     def commit(self, wait: bool = False, deadline_s: float | None = None) -> bool:
         """Commits, in order, all slots that are still open. False: some are lost."""

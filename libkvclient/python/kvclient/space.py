@@ -8,7 +8,7 @@ from . import _kvclient
 from .batch import Batch
 from .get_or_compute import Blocks, GetOrCompute
 from .lease import Lease
-from .seconds import nanoseconds
+from .seconds import duration_ns, nanoseconds
 
 KEY_BYTES = 32
 MISSING, READY, PENDING = 0, 1, 2
@@ -63,8 +63,8 @@ class Space:
     ) -> Batch:
         """Asks for room for missing blocks. `parent`: the key of the block before keys[0]."""
         flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
-        code, answers = self._native.reserve(keys, parent or b"", flags, nanoseconds(deadline_s))
-        return Batch(self._native, answers, code)
+        code, answers, text = self._native.reserve(keys, parent or b"", flags, nanoseconds(deadline_s))
+        return Batch(self._native, answers, code, text)
 
     def wait(self, keys: bytes, deadline_s: float | None = None) -> Match:
         """Until none of the keys is pending, or the deadline; then what is there."""
@@ -73,7 +73,7 @@ class Space:
 
     def pin(self, keys: bytes, ttl_s: float, deadline_s: float | None = None) -> int:
         """Keeps blocks from eviction for ttl_s (at most a day; again: replaces the expiry). How many are there."""
-        return self._native.pin(keys, nanoseconds(ttl_s, "ttl_s"), nanoseconds(deadline_s))
+        return self._native.pin(keys, duration_ns(ttl_s, "ttl_s"), nanoseconds(deadline_s))
 
     def unpin(self, keys: bytes, deadline_s: float | None = None) -> None:
         self._native.unpin(keys, nanoseconds(deadline_s))

@@ -171,3 +171,64 @@ def test_many_threads_write_and_read(client, space):
     assert not failures, failures
     stats = client.stats()
     assert stats["commit_blocks"] == 8 * 20 * 8 and stats["leases_open"] == stats["reservations_open"] == 0
+
+
+@pytest.mark.parametrize("ttl_s", [-1, 0, -1e-9, float("nan"), float("-inf")])
+def test_a_pin_lasts_longer_than_nothing(space, ttl_s):
+    keys = space.keys(tokens(1))
+    put(space, keys)
+    with pytest.raises(kvclient.InvalidArgument, match="ttl_s"):
+        space.pin(keys, ttl_s)
+    assert space.pin(keys, 1e-9) == 1
+
+
+def test_a_key_that_is_none_or_there_twice_is_told(space):
+    keys = space.keys(tokens(1))
+    with space.reserve(keys + bytes(32)) as batch:
+        assert [slot.status for slot in batch] == ["new", "invalid"]
+        assert "keys[1] is all zero" in batch.text
+    with space.reserve(keys + keys) as batch:
+        assert [slot.status for slot in batch] == ["new", "invalid"]
+        assert "keys[1] is there twice" in batch.text
+    with space.reserve(keys) as batch:
+        assert batch.text == ""
+
+
+def test_an_awaited_commit_tells_whether_its_own_block_is_there(space):
+    lost = space.reserve(space.keys(tokens(1)))
+    space.invalidate()
+    kept = space.reserve(space.keys(tokens(2, 7)))
+    assert kept.commit(wait=True)
+    assert not lost.commit(wait=True)
+
+
+def test_closing_beside_writers_leaves_the_tier_to_the_next_client(daemon):
+    for round_number in range(5):
+        client = open_client(daemon.socket, name="closing")
+        space = client.space(make_spec())
+        is_writing = threading.Barrier(5)
+
+        def write(worker: int, space=space, round_number=round_number, is_writing=is_writing):
+            is_first = True
+            for number in range(1_000_000):
+                key = f"{round_number}.{worker}.{number}".encode().ljust(32, b".")
+                try:
+                    slot = space.reserve(key)[0]
+                    if slot.status == "new":
+                        slot.buffer[:4] = b"abcd"
+                        slot.commit(wait=True)
+                except kvclient.Stale:
+                    return
+                if is_first:
+                    is_writing.wait()
+                    is_first = False
+
+        writers = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+        for writer in writers:
+            writer.start()
+        is_writing.wait()
+        client.close()
+        for writer in writers:
+            writer.join()
+    with open_client(daemon.socket, name="next") as client:
+        wait_until(lambda: client.space(make_spec()).reserve(b"k" * 32)[0].status == "new")

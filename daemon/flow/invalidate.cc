@@ -28,7 +28,7 @@ void mark(StoreState& state, const Invalidation& job, bool is_invalidated) {
 void finish(StoreState& state, const Invalidation& job) {
   mark(state, job, false);
   Session* session = state.session(job.session, job.session_id);
-  if (session == nullptr) return;
+  if (session == nullptr || job.is_disowned) return;
   --session->requests_open;
   state.complete(*session, {.request_id = job.request_id, .count = job.count});
 }
@@ -47,6 +47,10 @@ bool invalidate_start(StoreState& state, Session& session, const Submission& sub
   mark(state, job, true);
   state.invalidations.push_back(job);
   return true;
+}
+
+void invalidations_disown(StoreState& state, const Session& session) {
+  for (Invalidation& job : state.invalidations) job.is_disowned |= job.session_id == session.id;
 }
 
 std::size_t invalidate_step(StoreState& state) {

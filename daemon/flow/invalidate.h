@@ -8,6 +8,8 @@ namespace kvtier {
 
 /// False: the session has too many open.
 bool invalidate_start(StoreState& state, Session& session, const Submission& submission);
+/// Its session hung up: the answer is nobody's any more.
+void invalidations_disown(StoreState& state, const Session& session);
 /// A bounded piece of the oldest invalidation. Returns the records looked at.
 std::size_t invalidate_step(StoreState& state);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/invalidate.h"
 #include "daemon/flow/lending.h"
 #include "daemon/flow/put.h"
 #include "daemon/flow/rebalance.h"
@@ -78,10 +79,13 @@ void keep_for_restart(StoreState& state, const Session& session) {
   kept.id = session.id;
 }
 
-// What ends with the connection, whether the process lives on or not.
+// What ends with the connection, whether the process lives on or not: a session that is resumed has forgotten
+// its requests too, and uses their numbers anew.
 void end_requests(StoreState& state, Session& session) {
   waits_forget(state, session);
   std::erase_if(state.deferred, [&](const Deferred& each) { return each.session_id == session.id; });
+  invalidations_disown(state, session);
+  session.requests_open = 0;
 }
 
 }  // namespace
@@ -157,11 +161,6 @@ void session_hang_up(StoreState& state, Session& session) {
   end_requests(state, session);
   put_disown(state, session);
   lending_hung_up(state, session);
-}
-
-void session_unresume(StoreState& state, Session& session) {
-  session_hang_up(state, session);
-  session.life = Session::Life::kAdopted;
 }
 
 void session_exited(StoreState& state, Session& session) {

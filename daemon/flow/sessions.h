@@ -10,9 +10,11 @@ Result<SessionGrant> session_open(StoreState& state, const SessionRequest& reque
 Status session_map_channel(StoreState& state, Session& session, UniqueFd fd);
 /// Stores the pidfd and publishes the session for the next instance.
 void session_keep(StoreState& state, const Session& session, int pidfd);
+/// The session that this secret proves, if nobody is connected to it; else null.
+Session* session_proved(StoreState& state, std::uint64_t session_id, const std::uint64_t (&secret)[2]);
+Result<SessionGrant> session_resume(StoreState& state, std::uint64_t session_id,
+                                    const std::uint64_t (&secret)[2], const SessionRequest& request);
 void session_hang_up(StoreState& state, Session& session);
-/// As an adopted session that has not come back.
-void session_unresume(StoreState& state, Session& session);
 void session_exited(StoreState& state, Session& session);
 SessionGrant session_grant(StoreState& state, const Session& session);
 Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max);

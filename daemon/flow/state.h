@@ -155,6 +155,7 @@ struct Invalidation {
   SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;
   std::uint32_t request_id = 0;
+  bool is_disowned = false;  ///< its session hung up since: goes on, counts as that session's, answers nobody
 };
 
 /// A block whose checksum is to be taken (or, after an adoption, compared).

@@ -120,8 +120,10 @@ class Store {
 
   // Sessions
   Result<SessionGrant> session_open(const SessionRequest& request);
-  /// After the daemon's restart: the channel of an adopted session, proved by its secret. kStale: open a new
-  /// one.
+  /// The session that this secret proves and that nobody is connected to; kNone: there is none.
+  SessionIndex session_proved(std::uint64_t session_id, const std::uint64_t (&secret)[2]);
+  /// Its process is back, after our restart or after a hang-up: same channel, same pins, same slabs. The caller
+  /// has checked that it is the same process. kStale: open a new one.
   Result<SessionGrant> session_resume(std::uint64_t session_id, const std::uint64_t (&secret)[2],
                                       const SessionRequest& request);
   /// The pidfd that was adopted with a session, for the liveness watch of sessions that have not come back;
@@ -130,9 +132,8 @@ class Store {
   /// Stores the pidfd beside the channel; from here on the next instance adopts the session. Before the
   /// client has the channel: a daemon that dies earlier leaves nothing that anybody uses.
   void session_keep_pidfd(SessionIndex session, int pidfd);
-  /// The client could not be told that it was resumed: it may ask again.
-  void session_unresume(SessionIndex session);
-  /// The socket closed. Pins, reservations and slabs stay: the process may still use them (zombie).
+  /// The socket closed. Pins and slabs stay, slots being written are quarantined: the process may still use
+  /// them (zombie) until it exits, or comes back and says that it does not.
   void session_hang_up(SessionIndex session);
   /// The process is gone (pidfd): everything it held comes back.
   void session_exited(SessionIndex session);

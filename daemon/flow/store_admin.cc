@@ -93,10 +93,11 @@ class Admin final : public StoreAdmin {
                         " bytes, more than limits.pinned_fraction_client allows");
       }
       if (client.state != "attached") {
-        lines.push_back("pid " + std::to_string(client.pid) + " (" + client.name +
-                        ") is disconnected and still runs: " + std::to_string(client.leased_bytes) +
-                        " bytes leased, " + std::to_string(client.writing_blocks) +
-                        " blocks quarantined until it exits");
+        lines.push_back(
+            "pid " + std::to_string(client.pid) + " (" + client.name + ") is disconnected and still runs: " +
+            std::to_string(client.leased_bytes) + " bytes leased, " + std::to_string(client.writing_blocks) +
+            " blocks quarantined, " + std::to_string(client.slabs_lent) +
+            " slabs that nobody can write, until it reconnects or exits (after exec: until it exits)");
       }
     }
     return lines;

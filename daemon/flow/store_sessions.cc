@@ -11,20 +11,14 @@ Result<SessionGrant> Store::session_open(const SessionRequest& request) {
   return kvtier::session_open(*state_, request);
 }
 
+SessionIndex Store::session_proved(std::uint64_t session_id, const std::uint64_t (&secret)[2]) {
+  const Session* session = kvtier::session_proved(*state_, session_id, secret);
+  return session == nullptr ? SessionIndex::kNone : session->index;
+}
+
 Result<SessionGrant> Store::session_resume(std::uint64_t session_id, const std::uint64_t (&secret)[2],
-                                           const SessionRequest&) {
-  for (const auto& session : state_->sessions) {
-    if (session == nullptr || session->id != session_id || session->life != Session::Life::kAdopted) continue;
-    if (session->secret[0] != secret[0] || session->secret[1] != secret[1]) break;
-    session->life = Session::Life::kAttached;
-    --state_->stats.zombies;
-    ++state_->stats.sessions_resumed;
-    session->pidfd.reset();
-    lending_resumed(*state_, *session);
-    rebalance_resumed(*state_, *session);
-    return session_grant(*state_, *session);
-  }
-  return Status(Code::kStale, "session " + std::to_string(session_id) + " is not known any more");
+                                           const SessionRequest& request) {
+  return kvtier::session_resume(*state_, session_id, secret, request);
 }
 
 std::vector<std::pair<SessionIndex, int>> Store::adopted_sessions() const {
@@ -40,11 +34,6 @@ std::vector<std::pair<SessionIndex, int>> Store::adopted_sessions() const {
 void Store::session_keep_pidfd(SessionIndex index, int pidfd) {
   if (const Session* session = state_->session(index); session != nullptr)
     session_keep(*state_, *session, pidfd);
-}
-
-void Store::session_unresume(SessionIndex index) {
-  if (Session* session = state_->session(index); session != nullptr)
-    kvtier::session_unresume(*state_, *session);
 }
 
 void Store::session_hang_up(SessionIndex index) {

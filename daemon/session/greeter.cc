@@ -110,7 +110,7 @@ Status Greeter::greet(std::uint32_t index, const HelloRequest& hello, std::uint3
   return welcomed;
 }
 
-// A resumed session is watched since it was adopted, and its pidfd is stored.
+// A resumed session is watched since it was opened or adopted, and its pidfd is stored.
 Status Greeter::watch(Admission& admission) {
   if (admission.is_resumed) return Status::ok();
   const SessionIndex session = admission.grant.session;
@@ -118,12 +118,13 @@ Status Greeter::watch(Admission& admission) {
   return sessions_.liveness().watch(session, std::move(admission.pidfd));
 }
 
-// The client was not told. A new session's channel is nobody's; one that was adopted is its process's still.
+// The client was not told. A new session's channel is nobody's; a resumed one is its process's still, which
+// may ask again.
 void Greeter::take_back(const Admission& admission) {
   const SessionIndex session = admission.grant.session;
-  if (admission.is_resumed) return sessions_.store().session_unresume(session);
-  sessions_.liveness().forget(session);
   sessions_.store().session_hang_up(session);
+  if (admission.is_resumed) return;
+  sessions_.liveness().forget(session);
   sessions_.store().session_exited(session);
 }
 
@@ -153,15 +154,17 @@ Status Greeter::prepare(const Connection& connection, const HelloRequest& hello,
 // the old one's memory follows its own process.
 Status Greeter::open_session(const HelloRequest& hello, Admission& admission) {
   Store& store = sessions_.store();
-  if (hello.resume_session != 0) {
+  const SessionIndex old = hello.resume_session == 0
+                               ? SessionIndex::kNone
+                               : store.session_proved(hello.resume_session, hello.resume_secret);
+  if (old != SessionIndex::kNone && is_same_process(old, admission.pidfd.get())) {
     Result<SessionGrant> resumed =
         store.session_resume(hello.resume_session, hello.resume_secret, admission.request);
-    admission.is_resumed = resumed.is_ok() && is_same_process(resumed.value().session, admission.pidfd.get());
-    if (admission.is_resumed) {
+    admission.is_resumed = resumed.is_ok();
+    if (resumed.is_ok()) {
       admission.grant = resumed.value();
       return Status::ok();
     }
-    if (resumed.is_ok()) store.session_hang_up(resumed.value().session);
   }
   Result<SessionGrant> opened = store.session_open(admission.request);
   if (!opened.is_ok()) return opened.status();
@@ -169,11 +172,10 @@ Status Greeter::open_session(const HelloRequest& hello, Admission& admission) {
   return Status::ok();
 }
 
-// The pins of an adopted session are its process's: a child that inherited the secret does not take them
-// over.
+// The pins of a session are its process's: a child that inherited the secret does not take them over.
 bool Greeter::is_same_process(SessionIndex session, int pidfd) {
-  const int adopted = sessions_.liveness().pidfd_of(session);
-  return adopted >= 0 && are_same_process(adopted, pidfd);
+  const int watched = sessions_.liveness().pidfd_of(session);
+  return watched >= 0 && are_same_process(watched, pidfd);
 }
 
 Status Greeter::welcome(Connection& connection, std::uint32_t sequence, const Admission& admission) {

@@ -141,7 +141,8 @@ class AnyInstruction : public ::testing::Test {
     start();
     const SessionGrant before = client_->grant();
     const std::uint64_t secret[2] = {before.secret[0], before.secret[1]};
-    const Result<SessionGrant> resumed = store_->session_resume(before.session_id, secret, {});
+    const Result<SessionGrant> resumed =
+        store_->session_resume(before.session_id, secret, {.namespace_name = "main"});
     ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
     client_->resume(*store_, resumed.value());
     register_spaces();

@@ -75,7 +75,8 @@ class CutRestart : public ::testing::Test {
   void resume() {
     const SessionGrant before = client_->grant();
     const std::uint64_t secret[2] = {before.secret[0], before.secret[1]};
-    const Result<SessionGrant> resumed = store_->session_resume(before.session_id, secret, {});
+    const Result<SessionGrant> resumed =
+        store_->session_resume(before.session_id, secret, {.namespace_name = "main"});
     ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
     client_->resume(*store_, resumed.value());
     (void)client_->register_space(encoded_spec("m", kBlockBytes));
@@ -170,7 +171,7 @@ TEST_F(CutRestart, a_client_that_was_not_told_that_it_was_resumed_asks_again) {
   (void)reserve(space_, 1, 1);
   start();
   resume();
-  store_->session_unresume(client_->session());
+  store_->session_hang_up(client_->session());
   store_->outbox().clear();
   EXPECT_EQ(store_->stats().zombies, 1U);
   resume();

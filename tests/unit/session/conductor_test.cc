@@ -79,6 +79,12 @@ class ConductorTest : public testing::Test {
     return std::string(code_name(test::refusal_code(message.value()))) + ": " +
            test::refusal_text(message.value());
   }
+  static Hello proof_of(const WireClient& client) {
+    Hello hello = make_hello("team");
+    hello.resume_session = client.welcome().session_id;
+    std::memcpy(hello.resume_secret, client.welcome().secret, sizeof hello.resume_secret);
+    return hello;
+  }
   bool echoes(WireClient& client) {
     client.submit_echo(1);
     turn();
@@ -279,9 +285,7 @@ TEST_F(ConductorTest, R08_exit_of_the_process_ends_its_session) {
 // a client may give up its first attempt to come back before a daemon that starts slowly reads it.
 TEST_F(ConductorTest, R11_a_client_that_hung_up_before_its_welcome_is_resumed_later) {
   std::unique_ptr<WireClient> client = open_client();
-  Hello again = make_hello("team");
-  again.resume_session = client->welcome().session_id;
-  std::memcpy(again.resume_secret, client->welcome().secret, sizeof again.resume_secret);
+  const Hello again = proof_of(*client);
   conductor_.reset();
   make_store();
   make_conductor();
@@ -297,6 +301,43 @@ TEST_F(ConductorTest, R11_a_client_that_hung_up_before_its_welcome_is_resumed_la
   EXPECT_NE(client->welcome().flags & kWelcomeResumed, 0u);
   EXPECT_EQ(store_->stats().sessions, 1u);
   EXPECT_EQ(store_->stats().zombies, 0u);
+}
+
+// An administrator ends sessions, not engines: the process comes back to what it had.
+TEST_F(ConductorTest, a_kicked_client_that_proves_its_session_is_resumed) {
+  std::unique_ptr<WireClient> client = open_client();
+  const Hello again = proof_of(*client);
+  ASSERT_TRUE(store_->admin().kick(client->welcome().session_id).is_ok());
+  turn();
+  ASSERT_EQ(store_->stats().zombies, 1u);
+  client = WireClient::adopt(say_hello(again)).value();
+  EXPECT_EQ(client->welcome().session_id, again.resume_session);
+  EXPECT_NE(client->welcome().flags & kWelcomeResumed, 0u);
+  EXPECT_TRUE(echoes(*client));
+  EXPECT_EQ(store_->stats().sessions, 1u);
+  EXPECT_EQ(store_->stats().zombies, 0u);
+}
+
+// Same secret, another process: a child has none of its parent's mappings.
+TEST_F(ConductorTest, a_child_with_its_parents_secret_gets_a_session_of_its_own) {
+  std::unique_ptr<WireClient> client = open_client();
+  const Hello again = proof_of(*client);
+  ASSERT_TRUE(store_->admin().kick(client->welcome().session_id).is_ok());
+  turn();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const UniqueFd socket = test::connect_to(path_, SOCK_SEQPACKET);
+    (void)send_message(socket.get(), again);
+    ::pause();
+    std::_Exit(0);
+  }
+  while (store_->stats().sessions == 1) turn();
+  EXPECT_EQ(store_->stats().sessions_resumed, 0u);
+  EXPECT_EQ(store_->stats().zombies, 1u) << "the parent may still come back";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  client = WireClient::adopt(say_hello(again)).value();
+  EXPECT_NE(client->welcome().flags & kWelcomeResumed, 0u);
 }
 
 TEST_F(ConductorTest, a_doorbell_ends_the_sleep_and_so_does_wake) {

@@ -10,42 +10,43 @@ std::uint64_t pinned_bytes_max(const StoreState& state, const Tenant& tenant) {
   return share / 100 * state.options.pinned_percent_namespace;
 }
 
-std::uint64_t pinned_bytes(StoreState& state, const Tenant& tenant) {
-  std::uint64_t bytes = 0;
-  for (const auto& [block, hold] : state.pin_holds) {
-    const BlockRecord& record = state.blocks[BlockId{block}];
-    if (record.tenant == index_of(tenant.id)) bytes += state.slab_of(record.slot).slot_bytes();
-  }
-  return bytes;
+// Counts it; the caller has put it into pin_holds, or takes it out.
+void count_pin(StoreState& state, BlockRecord& record) {
+  record.flags |= kBlockPinned;
+  state.tenants[record.tenant].pinned_bytes += state.slab_of(record.slot).slot_bytes();
+  ++state.stats.blocks_pinned;
 }
-
-void drop_pin(StoreState& state, std::uint32_t block) {
-  state.blocks[BlockId{block}].flags &= static_cast<std::uint16_t>(~kBlockPinned);
+void uncount_pin(StoreState& state, BlockRecord& record) {
+  record.flags &= static_cast<std::uint16_t>(~kBlockPinned);
+  state.tenants[record.tenant].pinned_bytes -= state.slab_of(record.slot).slot_bytes();
   --state.stats.blocks_pinned;
 }
 
 }  // namespace
+
+bool pin_drop(StoreState& state, BlockId id) {
+  if (state.pin_holds.erase(index_of(id)) == 0) return false;
+  uncount_pin(state, state.blocks[id]);
+  return true;
+}
 
 Code pin_keys(StoreState& state, Session& session, SpaceId space, std::span<const Key> keys, TimeNs ttl_ns,
               std::uint32_t& count) {
   Tenant& tenant = state.tenant_of(session);
   const TimeNs expires_ns = state.now() + ttl_ns;
   const std::uint64_t bytes_max = pinned_bytes_max(state, tenant);
-  std::uint64_t bytes = pinned_bytes(state, tenant);
   for (const Key& key : keys) {
     const BlockId id = state.index->find(tenant.id, space, key);
     if (id == BlockId::kNone || state.blocks[id].state != BlockState::kReady) continue;
     BlockRecord& record = state.blocks[id];
     if ((record.flags & kBlockPinned) == 0) {
-      bytes += state.slab_of(record.slot).slot_bytes();
-      if (bytes > bytes_max) return Code::kNoSpace;
-      record.flags |= kBlockPinned;
-      ++state.stats.blocks_pinned;
+      if (tenant.pinned_bytes + state.slab_of(record.slot).slot_bytes() > bytes_max) return Code::kNoSpace;
+      count_pin(state, record);
     }
     state.pin_holds[index_of(id)] = {expires_ns, session.id};
+    state.pins_expire_at_ns = std::min(state.pins_expire_at_ns, expires_ns);
     ++count;
   }
-  if (count > 0) state.pins_expire_at_ns = std::min(state.pins_expire_at_ns, expires_ns);
   return Code::kOk;
 }
 
@@ -53,9 +54,7 @@ std::uint32_t unpin_keys(StoreState& state, Session& session, SpaceId space, std
   std::uint32_t count = 0;
   for (const Key& key : keys) {
     const BlockId id = state.index->find(session.tenant, space, key);
-    if (id == BlockId::kNone || state.pin_holds.erase(index_of(id)) == 0) continue;
-    drop_pin(state, index_of(id));
-    ++count;
+    if (id != BlockId::kNone && pin_drop(state, id)) ++count;
   }
   return count;
 }
@@ -71,7 +70,7 @@ std::size_t pins_expire(StoreState& state) {
       ++it;
       continue;
     }
-    drop_pin(state, it->first);
+    uncount_pin(state, state.blocks[BlockId{it->first}]);
     it = state.pin_holds.erase(it);
     ++expired;
   }

@@ -16,47 +16,61 @@ void announce(StoreState& state, const Tenant& tenant, const Slab& slab) {
   }
 }
 
-// Memory that the new slots need beside the slab itself. After it nothing can fail.
-Status reserve_metadata(StoreState& state, Tenant& tenant, const Slab& slab, std::uint64_t slot_bytes) {
-  const std::uint64_t more = slab.bytes() / slot_bytes;
-  std::uint64_t slots = more;
+struct Donation {
+  Slab* slab = nullptr;
+  SlotClass* donor = nullptr;  ///< the class that the slab is in now; null: it is in none
+};
+
+// Memory that the new slots need beside the slab itself, less what the slab's present slots have.
+Status reserve_metadata(StoreState& state, Tenant& tenant, const Donation& donation, std::uint64_t slots) {
+  const std::uint64_t given_up = donation.donor != nullptr ? donation.slab->slot_count() : 0;
+  const std::uint64_t more = slots - std::min(slots, given_up);
+  std::uint64_t all = more;
   for (const Tenant& each : state.tenants) {
-    for (const SlotClass& slot_class : each.classes) slots += slot_class.slots;
+    for (const SlotClass& slot_class : each.classes) all += slot_class.slots;
   }
-  KV_RETURN_IF_ERROR(state.blocks.reserve(static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, ~0U))));
+  KV_RETURN_IF_ERROR(state.blocks.reserve(static_cast<std::uint32_t>(std::min<std::uint64_t>(all, ~0U))));
   state.restart.header().blocks_reserved = state.blocks.reserved();
-  KV_RETURN_IF_ERROR(state.index->reserve(slots));
+  KV_RETURN_IF_ERROR(state.index->reserve(all));
   return directory_make_room(state, tenant, more);
 }
 
 // An empty slab of another class: rebalancing between spaces of one namespace.
-Slab* empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint32_t wanted) {
+Donation empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint32_t wanted) {
   for (std::uint32_t i = 0; i < tenant.classes.size(); ++i) {
     if (i == wanted) continue;
-    SlotClass& other = tenant.classes[i];
-    for (const SlabIndex index : other.with_free) {
+    for (const SlabIndex index : tenant.classes[i].with_free) {
       Slab& slab = state.memory.slab(index);
-      if (!slab.is_empty() || slab.is_revoking) continue;
-      slabs_leave_class(state, other, slab);
-      ++state.stats.slab_reshapes;
-      return &slab;
+      if (slab.is_empty() && !slab.is_revoking) return {&slab, &tenant.classes[i]};
     }
   }
-  return nullptr;
+  return {};
 }
 
 bool is_within_quota(const Tenant& tenant, const Slab& slab) {
   return tenant.bytes_max == 0 || tenant.slab_bytes + slab.bytes() <= tenant.bytes_max;
 }
 
-bool assign(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab) {
-  if (!reserve_metadata(state, tenant, slab, slot_class.slot_bytes).is_ok()) return false;
+// A slab that is cut anew leaves its class when nothing but the cut itself can fail, and stays there if it does.
+Status cut(StoreState& state, const Tenant& tenant, const SlotClass& slot_class, const Donation& donation) {
+  Slab& slab = *donation.slab;
+  if (donation.donor != nullptr) slabs_leave_class(state, *donation.donor, slab);
+  Status status = slab.assign(tenant.id, slot_class.slot_bytes);
+  if (donation.donor == nullptr) return status;
+  if (!status.is_ok()) slabs_join_class(state, *donation.donor, slab);
+  state.stats.slab_reshapes += status.is_ok() ? 1 : 0;
+  return status;
+}
+
+bool assign(StoreState& state, Tenant& tenant, SlotClass& slot_class, const Donation& donation) {
+  Slab& slab = *donation.slab;
   const auto count = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slab.bytes() / slot_class.slot_bytes, slab.slots_max()));
+  if (!reserve_metadata(state, tenant, donation, count).is_ok()) return false;
   for (const SessionIndex index : tenant.sessions) {
     if (!slabs_reserve_pins(state, *state.session(index), slab, count).is_ok()) return false;
   }
-  if (!slab.assign(tenant.id, slot_class.slot_bytes).is_ok()) return false;
+  if (!cut(state, tenant, slot_class, donation).is_ok()) return false;
   RestartSlab& kept = state.restart.slabs()[index_of(slab.index())];
   kept.slot_bytes = slot_class.slot_bytes;
   // A slab that is cut anew keeps its writer: it can still write there.
@@ -71,15 +85,18 @@ bool assign(StoreState& state, Tenant& tenant, SlotClass& slot_class, Slab& slab
 }  // namespace
 
 bool slabs_assign_one(StoreState& state, Tenant& tenant, std::uint32_t slot_class, Cause& cause) {
-  if (Slab* slab = empty_slab_of_other_class(state, tenant, slot_class); slab != nullptr) {
-    return assign(state, tenant, tenant.classes[slot_class], *slab);
+  const Donation donation = empty_slab_of_other_class(state, tenant, slot_class);
+  if (donation.slab != nullptr) {
+    const bool is_assigned = assign(state, tenant, tenant.classes[slot_class], donation);
+    if (!is_assigned) cause = Cause::kIndexFull;
+    return is_assigned;
   }
   Slab* slab = state.memory.take_unassigned();
   if (slab == nullptr) {
     cause = Cause::kTierFull;
     return false;
   }
-  if (!is_within_quota(tenant, *slab) || !assign(state, tenant, tenant.classes[slot_class], *slab)) {
+  if (!is_within_quota(tenant, *slab) || !assign(state, tenant, tenant.classes[slot_class], {.slab = slab})) {
     cause = is_within_quota(tenant, *slab) ? Cause::kIndexFull : Cause::kQuota;
     state.memory.put_unassigned(*slab);
     return false;

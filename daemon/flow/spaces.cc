@@ -45,9 +45,11 @@ Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span
   for (std::size_t i = 0; i < tenant.spaces.size(); ++i) {
     if (tenant.spaces[i].digest == digest) return grant_of(tenant, i);
   }
-  if (tenant.spaces.size() >= state.options.spaces_max) {
-    return Status(Code::kNoSpace, "limits.spaces_max is " + std::to_string(state.options.spaces_max) +
-                                      ": namespace " + tenant.name + " takes no further spec");
+  if (state.restart.header().space_count >= state.options.spaces_max) {
+    return Status(Code::kNoSpace,
+                  "limits.spaces_max is " + std::to_string(state.options.spaces_max) +
+                      " and all namespaces together have that many specs; a spec stays until a "
+                      "cold start: raise it");
   }
   const std::uint64_t slot_bytes = round_up(spec.value().block_bytes(), kSlotAlignment);
   if (slot_bytes > state.memory.slab_bytes()) {

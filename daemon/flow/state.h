@@ -66,6 +66,7 @@ struct Tenant {
   std::uint64_t slab_bytes = 0;
   std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
   std::uint64_t blocks_ready = 0;
+  std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
 };
 
 /// What one session leases, as counted last.

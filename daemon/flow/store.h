@@ -29,7 +29,7 @@ struct StoreOptions {
   std::uint32_t blocks_max = 0;  ///< 0: what the host tier can hold in slots of one page
   std::uint32_t sessions_max = 256;
   std::uint32_t namespaces_max = 64;
-  std::uint32_t spaces_max = 1024;           ///< per namespace
+  std::uint32_t spaces_max = 1024;           ///< of all namespaces together
   std::uint32_t pinned_percent_client = 50;  ///< of the tier; beyond: health degraded, holder named
   std::uint32_t pinned_percent_namespace = 80;
   std::function<std::uint64_t()> memory_available;  ///< HostMemoryOptions::available

@@ -20,7 +20,7 @@ std::uint32_t blocks_max(const StoreOptions& options) {
 RestartSizes restart_sizes(const StoreOptions& options, std::uint32_t slabs) {
   constexpr std::uint64_t kSpecBytesAll = 4 * kMiB;
   return {.tenants_max = options.namespaces_max,
-          .spaces_max = options.spaces_max * 4,
+          .spaces_max = options.spaces_max,
           .slabs = slabs,
           .sessions_max = options.sessions_max,
           .spec_bytes_max = kSpecBytesAll};

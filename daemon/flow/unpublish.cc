@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/flow/pin.h"
 #include "daemon/flow/slots.h"
 #include "daemon/flow/wait.h"
 
@@ -43,10 +44,7 @@ void block_unpublish(StoreState& state, BlockId id) {
     --state.stats.blocks_ready;
     --tenant.blocks_ready;
   }
-  if ((record.flags & kBlockPinned) != 0) {
-    state.pin_holds.erase(index_of(id));
-    --state.stats.blocks_pinned;
-  }
+  if ((record.flags & kBlockPinned) != 0) (void)pin_drop(state, id);
   waits_resolve(state, id, false);
 }
 

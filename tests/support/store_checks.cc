@@ -80,6 +80,25 @@ void check_classes(StoreState& state, std::uint64_t ready) {
   EXPECT_EQ(free, state.stats.slots_free);
 }
 
+void check_slabs(StoreState& state) {
+  for (const Tenant& tenant : state.tenants) {
+    std::size_t in_classes = 0;
+    for (const SlotClass& slot_class : tenant.classes) in_classes += slot_class.slabs.size();
+    EXPECT_EQ(in_classes, tenant.slabs.size()) << "each slab is in one class";
+  }
+}
+
+void check_pins(StoreState& state) {
+  std::vector<std::uint64_t> bytes(state.tenants.size());
+  for (const auto& [block, hold] : state.pin_holds) {
+    const BlockRecord& record = state.blocks[BlockId{block}];
+    EXPECT_NE(record.flags & kBlockPinned, 0);
+    bytes[record.tenant] += state.slab_of(record.slot).slot_bytes();
+  }
+  for (const Tenant& tenant : state.tenants) EXPECT_EQ(tenant.pinned_bytes, bytes[index_of(tenant.id)]);
+  EXPECT_EQ(state.stats.blocks_pinned, state.pin_holds.size());
+}
+
 }  // namespace
 
 void check_store(Store& store) {
@@ -97,6 +116,8 @@ void check_store(Store& store) {
   for (const Tenant& tenant : state.tenants) entries += tenant.directory.writer.size();
   EXPECT_EQ(entries, counts.ready + counts.writing);
   check_classes(state, counts.ready);
+  check_slabs(state);
+  check_pins(state);
 }
 
 }  // namespace kvtier::test

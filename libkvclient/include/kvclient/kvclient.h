@@ -10,9 +10,9 @@
  *   Threads     Any call from any thread, except that one lease, one spec and one array of slots belong to one
  *               thread at a time.
  *   Fork        In a child every handle from before the fork answers KVC_STALE; open a new client there.
+ *               Pointers into blocks are not mapped in a child.
  *   Exec        Close every client before the process replaces itself (execve). What a client still has then comes
  *               back only when the process exits: the daemon cannot tell it from one that reads on.
- *               Pointers into blocks are not mapped in a child.
  *   Signals     SIGPIPE is never raised. All signals are blocked in the library's own thread.
  *   Options     Structs begin with struct_size = sizeof; fields beyond a caller's struct_size count as 0. A size
  *               that no version of the struct ever had (too small), and flags that a call does not know, are

@@ -85,5 +85,27 @@ TEST_F(PinTest, F_01_pins_of_an_invalidated_block_end_with_it) {
   advance(2 * kNsPerSecond);
 }
 
+// The budget is a running count: every way in which a pin ends gives it back.
+TEST_F(PinTest, F_01_the_whole_budget_can_be_used_again_however_pins_end) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  const std::vector<Key> keys = keys_of(1, 60);
+  put(client, space, keys);
+  const std::size_t budget = call(client, Op::kPin, space, keys, kNsPerSecond).count;
+  ASSERT_EQ(budget, 51U) << "80 % of 64";
+  const auto use_again = [&](std::uint64_t chain) {
+    if (chain != 1) put(client, space, keys_of(chain, 60));
+    EXPECT_EQ(stats().blocks_pinned, 0U);
+    EXPECT_EQ(call(client, Op::kPin, space, keys_of(chain, 60), kNsPerSecond).count, budget);
+    EXPECT_EQ(call(client, Op::kPin, space, keys_of(chain, 60), kNsPerSecond).code, Code::kNoSpace);
+  };
+  advance(kNsPerSecond + 1);
+  use_again(1);
+  EXPECT_EQ(call(client, Op::kUnpin, space, keys).count, budget);
+  use_again(1);
+  EXPECT_EQ(call(client, Op::kInvalidate, space, {}).count, 60U);
+  use_again(2);
+}
+
 }  // namespace
 }  // namespace kvtier::test

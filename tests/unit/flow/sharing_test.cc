@@ -203,5 +203,33 @@ TEST_F(Sharing, another_namespaces_slab_is_not_granted) {
   EXPECT_EQ(store_->slab_grant(other.session(), slab).code(), Code::kDenied);
 }
 
+// Four slabs of one slot each become needed by a spec with small blocks, for which there are no records.
+TEST_F(Sharing, a_slab_that_cannot_be_cut_anew_stays_where_it_was) {
+  make_store(16, {.blocks_max = 6});
+  SimClient& client = add_client();
+  const SpaceId large = client.register_space(encoded_spec("large", 4 * kBlock));
+  const SpaceId small = client.register_space(encoded_spec("small", kBlock));
+  const std::vector<Reservation> all = reserve(client, large, keys_of(1, 4), true);
+  client.abort(holds_of(all));
+  EXPECT_EQ(holds_of(reserve(client, small, keys_of(2, 1))).size(), 0U);
+  EXPECT_EQ(last_completion_.cause, Cause::kIndexFull);
+  EXPECT_EQ(stats().slab_reshapes, 0U);
+  EXPECT_EQ(holds_of(reserve(client, large, keys_of(3, 4), true)).size(), 4U);
+}
+
+TEST_F(Sharing, spaces_max_is_of_all_namespaces_together) {
+  make_store(16, {.spaces_max = 3});
+  SimClient& one = add_client("one");
+  SimClient& two = add_client("two");
+  (void)one.register_space(encoded_spec("a", kBlock));
+  (void)one.register_space(encoded_spec("b", kBlock));
+  (void)two.register_space(encoded_spec("a", kBlock));
+  const std::vector<std::byte> more = encoded_spec("c", kBlock);
+  const Result<SpaceGrant> refused = store_->space_register(two.session(), more);
+  EXPECT_EQ(refused.code(), Code::kNoSpace);
+  EXPECT_NE(refused.status().message().find("limits.spaces_max is 3"), std::string::npos);
+  (void)two.register_space(encoded_spec("a", kBlock));
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -48,7 +48,7 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
     case AdminVerb::kFlush:
       return admin.evict({filter, request.key}, request.evict_cursor, request.limit);
     case AdminVerb::kKick:
-      status = admin.kick(request.id);
+      status = admin.kick(request.kick);
       return std::monostate{};
   }
   return std::monostate{};

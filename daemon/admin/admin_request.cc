@@ -33,7 +33,7 @@ constexpr auto kVerbs = std::to_array<VerbRow>({{"version", AdminVerb::kVersion,
                                                 {"inspect", AdminVerb::kInspect, "key,limit,cursor"},
                                                 {"evict", AdminVerb::kEvict, "key,namespace,space"},
                                                 {"flush", AdminVerb::kFlush, "namespace,space,all"},
-                                                {"kick", AdminVerb::kKick, "id"}});
+                                                {"kick", AdminVerb::kKick, "id,pid,session"}});
 
 Status invalid(std::string message) {
   return {Code::kInvalid, std::move(message)};
@@ -98,13 +98,21 @@ Status read_tree_cursor(const Input& value, TreeCursor& cursor) {
   return Status::ok();
 }
 
+Status read_kick(const std::string& field, const Input& value, KickTarget& target) {
+  if (target.number != 0) return invalid("kick takes one of id, pid and session");
+  target.kind = field == "pid"       ? KickTarget::Kind::kProcess
+                : field == "session" ? KickTarget::Kind::kSession
+                                     : KickTarget::Kind::kEither;
+  return read_number(value, field, ~std::uint64_t{0}, target.number);
+}
+
 Status read_field(const std::string& field, const Input& value, AdminRequest& request) {
   if (field == "namespace") return read_namespace(value, request.namespace_name);
   if (field == "key") return read_key(value, request.key);
   if (field == "cursor" && request.verb == AdminVerb::kTree)
     return read_tree_cursor(value, request.tree_cursor);
   if (field == "cursor") return read_number(value, field, ~std::uint32_t{0}, request.cursor);
-  if (field == "id") return read_number(value, field, ~std::uint64_t{0}, request.id);
+  if (request.verb == AdminVerb::kKick) return read_kick(field, value, request.kick);
   if (field == "all") {
     if (!value.is_boolean()) return invalid("all must be true or false");
     request.is_all = value.get<bool>();
@@ -139,8 +147,8 @@ Status check_together(const AdminRequest& request) {
   if (request.space != SpaceId::kNone && request.namespace_name.empty())
     return invalid("space needs a namespace: each namespace numbers its own spaces");
   if (request.verb == AdminVerb::kInspect && request.key.empty()) return invalid("inspect needs a key");
-  if (request.verb == AdminVerb::kKick && request.id == 0)
-    return invalid("kick needs an id: a session or a pid, see clients");
+  if (request.verb == AdminVerb::kKick && request.kick.number == 0)
+    return invalid("kick needs an id, a pid or a session, see clients");
   if (request.verb == AdminVerb::kEvict && request.key.empty() == request.namespace_name.empty())
     return invalid("evict needs a key, or a namespace (and a space)");
   if (request.verb == AdminVerb::kFlush && request.is_all != request.namespace_name.empty())

@@ -42,7 +42,7 @@ struct AdminRequest {
   EvictCursor evict_cursor;  ///< of the next step; no peer gives it
   std::uint64_t census = 0;  ///< the count of leases that it waits for; no peer gives it
   std::string key;           ///< 4 to 64 hex digits, lower case
-  std::uint64_t id = 0;      ///< session or pid
+  KickTarget kick;
   bool is_all = false;
 
   /// Evict, flush, kick: not for everybody who may read.

@@ -159,6 +159,13 @@ struct EvictReport : EvictCounts {
   std::optional<EvictCursor> next;  ///< call again with this cursor until empty
 };
 
+/// Whose sessions end: a process's, or the one with this id.
+struct KickTarget {
+  enum class Kind : std::uint8_t { kEither, kProcess, kSession };
+  std::uint64_t number = 0;
+  Kind kind = Kind::kEither;
+};
+
 class StoreAdmin {
  public:
   StoreAdmin() = default;
@@ -184,9 +191,9 @@ class StoreAdmin {
   /// Evicts leaf first, leased and pinned blocks excepted. A step of about `work_max`: a block that is looked
   /// at counts 1, one that is evicted kEvictionWork.
   virtual EvictReport evict(const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max) = 0;
-  /// Ends a session by force; its memory comes back when its process exits. kNotFound: no such session or
-  /// pid.
-  virtual Status kick(std::uint64_t session_id_or_pid) = 0;
+  /// Ends sessions by force; their memory is the process's until it exits, or resumes. kNotFound: no such session
+  /// or pid; kInvalid: the number is both, of two processes.
+  virtual Status kick(const KickTarget& target) = 0;
   /// "ok", or "degraded" with what is wrong and who causes it.
   virtual std::vector<std::string> complaints() = 0;
 };

@@ -16,6 +16,7 @@ bool can_revoke(StoreState& state, const Slab& slab, const Session& session) {
 
 void revoke(StoreState& state, Slab& slab) {
   slab.is_revoking = true;
+  slab.asked_ns = state.now();
   ++slab.revoke_epoch;
   ++state.stats.slab_revokes;
   state.outbox->push_back({.kind = OutEvent::Kind::kSlabRevoke,

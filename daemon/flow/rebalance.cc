@@ -124,6 +124,7 @@ void begin_retirement(StoreState& state, Tenant& tenant, SlotClass& donor, Slab&
   tenant.slab_bytes -= slab.bytes();
   slab.retire = std::make_unique<SlabRetirement>();
   slab.retire->epoch = ++slab.revoke_epoch;
+  slab.asked_ns = state.now();
   if (Session* writer = state.session(slab.writer); writer != nullptr) --writer->slabs_lent;
   slab.writer = SessionIndex::kNone;
   for (const SessionIndex index : tenant.sessions) {
@@ -157,10 +158,13 @@ bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_cla
   return empty_coldest(state, *donor) != nullptr;
 }
 
+bool rebalance_is_due(StoreState& state, const Tenant& tenant) {
+  return tenant.slab_bytes == 0 ||
+         tenant.slab_bytes + state.memory.slab_bytes() <= share_bytes(state, tenant, tenant);
+}
+
 bool rebalance_tenants(StoreState& state, Tenant& tenant) {
-  if (tenant.slab_bytes + state.memory.slab_bytes() > share_bytes(state, tenant, tenant) &&
-      tenant.slab_bytes > 0)
-    return false;
+  if (!rebalance_is_due(state, tenant)) return false;
   if (is_one_on_its_way(state)) return true;
   Tenant* rich = richest_tenant(state, tenant);
   SlotClass* donor = rich == nullptr ? nullptr : coldest_class(state, *rich, nullptr);

@@ -11,6 +11,8 @@ namespace kvtier {
 /// Empties a slab of another slot size of the namespace for this class. True: slabs_assign_one will find it.
 bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class);
 
+/// The namespace has less than its share: memory may be taken from others for it.
+bool rebalance_is_due(StoreState& state, const Tenant& tenant);
 /// Begins to take a slab from the namespace with the most memory above its share. True: one is on its way
 /// (asked for now or before); a deferred reservation is tried again when it arrived.
 bool rebalance_tenants(StoreState& state, Tenant& tenant);

@@ -184,7 +184,7 @@ void answer(const Call& call, const Submission& submission, const Placing& placi
   if (placing.is_short) {
     answer.code = Code::kNoSpace;
     answer.cause = taken.cause == Cause::kNone ? Cause::kIndexFull : taken.cause;
-    answer.detail = taken.pinned_by_pid;
+    answer.detail = taken.holder_pid;
   }
   call.state.complete(call.session, answer);
 }

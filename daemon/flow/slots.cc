@@ -6,6 +6,7 @@
 #include "daemon/flow/lending.h"
 #include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
+#include "daemon/flow/unanswered.h"
 
 namespace kvtier {
 namespace {
@@ -57,7 +58,7 @@ void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t
   if (outcome.slots.size() == request.count) return;
   if (pass.pinned > 0) {
     outcome.cause = Cause::kPinnedBy;
-    outcome.pinned_by_pid = pass.pinned_by_pid;
+    outcome.holder_pid = pass.pinned_by_pid;
   }
 }
 
@@ -75,6 +76,15 @@ void take_evicted(StoreState& state, const SlotRequest& request, SlotOutcome& ou
   evict_and_take(state, request, kEvictScanMax, outcome);
   if (outcome.slots.size() == request.count || !request.may_wait) return;
   outcome.could_wait = lending_revoke_for(state, *request.tenant, request.slot_class, *request.session);
+}
+
+// There would be room if who was asked for it had answered. Leases are the truer cause: they stay.
+void blame_silence(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kIndexFull) return;
+  const Session* silent = unanswered_by(state, *request.tenant, request.slot_class, *request.session);
+  if (silent == nullptr) return;
+  outcome.cause = Cause::kWriterBusy;
+  outcome.holder_pid = silent->request.pid;
 }
 
 // More than the namespace could ever hold in this class.
@@ -105,6 +115,7 @@ SlotOutcome slots_take(StoreState& state, const SlotRequest& request) {
     if (outcome.could_wait) return outcome;
   }
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
+  if (outcome.slots.size() < request.count && !outcome.could_wait) blame_silence(state, request, outcome);
   if (request.is_all_or_nothing && outcome.slots.size() < request.count) {
     for (const TakenSlot& taken : outcome.slots) slots_return(state, taken);
     outcome.slots.clear();

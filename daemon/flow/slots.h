@@ -25,8 +25,8 @@ struct SlotRequest {
 struct SlotOutcome {
   std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
   Cause cause = Cause::kNone;    ///< why there are fewer than asked for
-  std::uint32_t pinned_by_pid = 0;
-  bool could_wait = false;  ///< a revocation is under way: defer and try again
+  std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
+  bool could_wait = false;       ///< a revocation is under way: defer and try again
 };
 
 SlotOutcome slots_take(StoreState& state, const SlotRequest& request);

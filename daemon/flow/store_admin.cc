@@ -65,43 +65,8 @@ class Admin final : public StoreAdmin {
     return admin_evict(*state_, target, from, work_max);
   }
 
-  Status kick(std::uint64_t session_id_or_pid) override {
-    bool is_known = false;
-    for (const auto& session : state_->sessions) {
-      if (session == nullptr) continue;
-      if (session->id != session_id_or_pid && session->request.pid != session_id_or_pid) continue;
-      is_known = true;
-      if (session->life != Session::Life::kAttached) continue;
-      OutEvent event;
-      event.kind = OutEvent::Kind::kEndSession;
-      event.session = session->index;
-      event.reason = "ended by an administrator (kvctl kick)";
-      state_->outbox->push_back(std::move(event));
-    }
-    if (is_known) return Status::ok();
-    return {Code::kNotFound,
-            "no session and no process " + std::to_string(session_id_or_pid) + "; see kvctl clients"};
-  }
-
-  std::vector<std::string> complaints() override {
-    std::vector<std::string> lines;
-    const std::uint64_t budget = state_->memory.bytes() / 100 * state_->options.pinned_percent_client;
-    for (const ClientView& client : admin_clients(*state_)) {
-      if (client.leased_bytes > budget) {
-        lines.push_back("pid " + std::to_string(client.pid) + " (" + client.name + ") leases " +
-                        std::to_string(client.leased_bytes) +
-                        " bytes, more than limits.pinned_fraction_client allows");
-      }
-      if (client.state != "attached") {
-        lines.push_back(
-            "pid " + std::to_string(client.pid) + " (" + client.name + ") is disconnected and still runs: " +
-            std::to_string(client.leased_bytes) + " bytes leased, " + std::to_string(client.writing_blocks) +
-            " blocks quarantined, " + std::to_string(client.slabs_lent) +
-            " slabs that nobody can write, until it reconnects or exits (after exec: until it exits)");
-      }
-    }
-    return lines;
-  }
+  Status kick(const KickTarget& target) override { return admin_kick(*state_, target); }
+  std::vector<std::string> complaints() override { return admin_complaints(*state_); }
 
  private:
   StoreState* state_;

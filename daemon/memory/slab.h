@@ -8,6 +8,7 @@
 
 #include "daemon/model/fd_store.h"
 #include "daemon/model/ids.h"
+#include "libkvclient/base/clock.h"
 #include "libkvclient/base/result.h"
 #include "libkvclient/wire/shm_segment.h"
 #include "libkvclient/wire/slot_table.h"
@@ -72,6 +73,7 @@ class Slab {
   std::uint32_t revoke_epoch = 0;                 ///< of the last revocation sent
   std::unique_ptr<SlabRetirement> retire;         ///< decided in flow/rebalance; null: it stays
   bool is_revoking = false;                       ///< a revocation is not acknowledged yet
+  TimeNs asked_ns = 0;                            ///< when it was asked back, by revocation or to be unmapped
   std::uint32_t free_list_position = 0xffffffff;  ///< in its slot class's list of slabs with free slots
 
  private:

@@ -85,7 +85,8 @@ class Reserver {
                        const Completion& answer) {
     kvc_slot slot = without_room(result.code);
     slot.cause = static_cast<std::int32_t>(result.cause);
-    slot.detail = result.cause == Cause::kPinnedBy ? answer.detail : 0;
+    const bool has_pid = result.cause == Cause::kPinnedBy || result.cause == Cause::kWriterBusy;
+    slot.detail = has_pid ? answer.detail : 0;
     if (result.code == Code::kInvalid) note_failure(part, i, refusal_of(part.keys[i]));
     if (result.code != Code::kOk) return slot;
     const Result<std::byte*> data = core_.lend(bound_, result.slot, space_.block_bytes, deadline_ns_);

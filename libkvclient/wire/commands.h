@@ -57,7 +57,7 @@ enum class Cause : std::uint8_t {
   kTierFull = 1,         ///< nothing evictable is left
   kPinnedBy = 2,         ///< leases or pins hold the rest; `detail` is the pid that holds most
   kQuota = 3,            ///< the namespace's maximum is reached
-  kWriterBusy = 4,       ///< slabs with free slots are lent to writers that have not answered yet
+  kWriterBusy = 4,       ///< slabs were asked back from a process that has not answered; `detail` is its pid
   kRequestTooLarge = 5,  ///< more than the tier can ever hold
   kInvalidated = 6,      ///< the space was invalidated after the reservation
   kIndexFull = 7,        ///< index.blocks_max is reached
@@ -78,7 +78,7 @@ struct Completion {
   Cause cause;
   std::uint16_t reserved;
   std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready
-  std::uint32_t detail;  ///< with kPinnedBy: a pid
+  std::uint32_t detail;  ///< with kPinnedBy, kWriterBusy: a pid
   std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
 };
 static_assert(sizeof(Completion) == 24 && std::is_trivially_copyable_v<Completion>);

@@ -58,7 +58,7 @@ enum kvc_cause {
   KVC_CAUSE_TIER_FULL = 1,
   KVC_CAUSE_PINNED_BY = 2, /* leases or pins hold the rest; `detail` is the pid that holds most */
   KVC_CAUSE_QUOTA = 3,
-  KVC_CAUSE_WRITER_BUSY = 4,
+  KVC_CAUSE_WRITER_BUSY = 4, /* memory was asked back from a process that does not answer; `detail` is its pid */
   KVC_CAUSE_REQUEST_TOO_LARGE = 5,
   KVC_CAUSE_INVALIDATED = 6,
   KVC_CAUSE_INDEX_FULL = 7
@@ -271,7 +271,7 @@ typedef struct kvc_slot {
   void* data;      /* writable, block_bytes long, while code is KVC_OK; else NULL */
   int32_t code;    /* KVC_OK: fill it, then commit or abort. KVC_EXISTS, KVC_PENDING, KVC_NO_SPACE, ... */
   int32_t cause;   /* kvc_cause */
-  uint32_t detail; /* KVC_CAUSE_PINNED_BY: a pid */
+  uint32_t detail; /* KVC_CAUSE_PINNED_BY, _WRITER_BUSY: a pid */
   uint32_t private_slot;
   uint32_t private_hold[2];
   uint64_t private_session;

@@ -68,6 +68,8 @@ TEST(AdminRequest, NamesWhatIsWrong) {
   expect_invalid(R"({"verb":"ls","namespace":""})", "namespace must be");
   expect_invalid(R"({"verb":"ls","space":1})", "space needs a namespace");
   expect_invalid(R"({"verb":"kick"})", "kick needs an id");
+  expect_invalid(R"({"verb":"kick","pid":0})", "kick needs an id");
+  expect_invalid(R"({"verb":"kick","pid":7,"session":7})", "one of id, pid and session");
 }
 
 TEST(AdminRequest, AForgottenFilterEmptiesNothing) {

@@ -57,5 +57,50 @@ TEST_F(Complaints, a_client_that_is_disconnected_and_still_runs_is_named) {
   EXPECT_EQ(complaints(), "");
 }
 
+TEST_F(Complaints, a_stopped_writer_is_named_once_it_was_silent_for_a_second) {
+  advance(kNsPerSecond);
+  put(*holder_, space_, keys_of(1, 64));
+  answers_revocations_ = false;
+  for (std::uint64_t chain = 2; chain < 5; ++chain) {
+    (void)client_->reserve(space_, keys_of(chain, 1), {});
+    advance(20 * kNsPerMs);
+  }
+  EXPECT_EQ(complaints(), "") << "a busy machine may take that long";
+  advance(3 * kNsPerSecond);
+  const std::string text = complaints();
+  EXPECT_NE(text.find("pid 4711 (sim) has not answered for 3.06 s: 3 slabs"), std::string::npos) << text;
+  EXPECT_EQ(text.find("pid 1000"), std::string::npos) << "nobody else is accused";
+  answers_revocations_ = true;
+  settle();
+  EXPECT_EQ(complaints(), "");
+}
+
+TEST_F(Complaints, a_writer_that_says_that_it_is_busy_has_answered) {
+  advance(kNsPerSecond);
+  put(*holder_, space_, keys_of(1, 64));
+  answers_revocations_ = false;
+  (void)client_->reserve(space_, keys_of(2, 1), {});
+  settle();
+  holder_->acknowledge_busy();
+  advance(20 * kNsPerMs);
+  holder_->acknowledge_busy();
+  advance(3 * kNsPerSecond);
+  EXPECT_EQ(complaints(), "");
+}
+
+TEST_F(Complaints, a_stopped_client_of_a_namespace_that_gives_memory_up_is_named) {
+  advance(kNsPerSecond);
+  put(*client_, space_, keys_of(1, 64));
+  answers_revocations_ = false;
+  SimClient& poor = add_client("poor");
+  (void)poor.reserve(usual_space(poor), keys_of(2, 1), {});
+  settle();
+  client_->acknowledge();
+  advance(3 * kNsPerSecond);
+  const std::string text = complaints();
+  EXPECT_NE(text.find("pid 4711 (sim) has not answered"), std::string::npos) << text;
+  EXPECT_EQ(text.find("pid 1000"), std::string::npos) << "that one unmapped";
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -114,6 +114,11 @@ TEST_F(Sharing, a_writer_that_does_not_answer_costs_a_bounded_time) {
   advance(20 * kNsPerMs);
   ASSERT_TRUE(second.is_answered(request));
   EXPECT_EQ(second.completion(request).code, Code::kNoSpace);
+  EXPECT_EQ(second.completion(request).cause, Cause::kWriterBusy);
+  EXPECT_EQ(second.completion(request).detail, 1000U) << "the pid of who does not answer";
+  EXPECT_EQ(second.reserved(request)[0].result.cause, Cause::kWriterBusy);
+  EXPECT_EQ(stats().no_space_writer_busy, 1U);
+  EXPECT_EQ(stats().no_space_full, 0U);
   EXPECT_EQ(stats().reserves_deferred, 0U);
   end_process(first);
   EXPECT_EQ(holds_of(reserve(second, space, keys_of(101, 4))).size(), 4U);
@@ -229,6 +234,40 @@ TEST_F(Sharing, spaces_max_is_of_all_namespaces_together) {
   EXPECT_EQ(refused.code(), Code::kNoSpace);
   EXPECT_NE(refused.status().message().find("limits.spaces_max is 3"), std::string::npos);
   (void)two.register_space(encoded_spec("a", kBlock));
+}
+
+TEST_F(Sharing, a_writer_that_hung_up_is_named_as_one_that_does_not_answer) {
+  make_store(16);
+  SimClient& gone = add_client();
+  const SpaceId space = usual_space(gone);
+  put(gone, space, keys_of(1, 16));
+  store_->session_hang_up(gone.session());
+  SimClient& other = add_client();
+  (void)usual_space(other);
+  (void)reserve(other, space, keys_of(2, 1));
+  EXPECT_EQ(last_completion_.cause, Cause::kWriterBusy);
+  EXPECT_EQ(last_completion_.detail, 1000U);
+}
+
+// A stopped process keeps memory from other namespaces too: a slab that leaves its own is mapped by it still.
+TEST_F(Sharing, who_does_not_unmap_a_slab_is_named_to_the_namespace_that_waits_for_it) {
+  make_store(16);
+  SimClient& stopped = add_client("one");
+  const SpaceId space = usual_space(stopped);
+  put(stopped, space, keys_of(1, 16));
+  SimClient& other = add_client("two");
+  const SpaceId others = usual_space(other);
+  answers_revocations_ = false;
+  const std::uint32_t request = other.reserve(others, keys_of(2, 1), {});
+  settle();
+  EXPECT_FALSE(other.is_answered(request));
+  advance(20 * kNsPerMs);
+  ASSERT_TRUE(other.is_answered(request));
+  EXPECT_EQ(other.completion(request).cause, Cause::kWriterBusy);
+  EXPECT_EQ(other.completion(request).detail, 1000U);
+  answers_revocations_ = true;
+  settle();
+  EXPECT_EQ(holds_of(reserve(other, others, keys_of(3, 1))).size(), 1U);
 }
 
 }  // namespace

@@ -307,7 +307,7 @@ TEST_F(ConductorTest, R11_a_client_that_hung_up_before_its_welcome_is_resumed_la
 TEST_F(ConductorTest, a_kicked_client_that_proves_its_session_is_resumed) {
   std::unique_ptr<WireClient> client = open_client();
   const Hello again = proof_of(*client);
-  ASSERT_TRUE(store_->admin().kick(client->welcome().session_id).is_ok());
+  ASSERT_TRUE(store_->admin().kick({client->welcome().session_id, KickTarget::Kind::kSession}).is_ok());
   turn();
   ASSERT_EQ(store_->stats().zombies, 1u);
   client = WireClient::adopt(say_hello(again)).value();
@@ -322,7 +322,7 @@ TEST_F(ConductorTest, a_kicked_client_that_proves_its_session_is_resumed) {
 TEST_F(ConductorTest, a_child_with_its_parents_secret_gets_a_session_of_its_own) {
   std::unique_ptr<WireClient> client = open_client();
   const Hello again = proof_of(*client);
-  ASSERT_TRUE(store_->admin().kick(client->welcome().session_id).is_ok());
+  ASSERT_TRUE(store_->admin().kick({client->welcome().session_id, KickTarget::Kind::kSession}).is_ok());
   turn();
   const pid_t child = ::fork();
   if (child == 0) {

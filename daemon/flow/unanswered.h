@@ -1,0 +1,24 @@
+#pragma once
+// Memory that was asked back and did not come: who has it. A stopped process answers nothing, and nobody else may
+// write in its slabs until it does.
+
+#include <vector>
+
+#include "daemon/flow/state.h"
+
+namespace kvtier {
+
+/// Whom a reservation of this class that found no slot waits for in vain: a writer that was asked for its slab, or
+/// hung up with it, or else a client that has not unmapped a slab on its way to this namespace. Null: nobody.
+const Session* unanswered_by(StoreState& state, const Tenant& tenant, std::uint32_t slot_class,
+                             const Session& asking);
+
+struct Unanswered {
+  const Session* session = nullptr;
+  std::uint32_t slabs = 0;
+  TimeNs since_ns = 0;  ///< of the oldest question
+};
+/// Each connected session that was asked before `before_ns` and has not answered.
+std::vector<Unanswered> unanswered_since(StoreState& state, TimeNs before_ns);
+
+}  // namespace kvtier

@@ -69,6 +69,14 @@ Slab* empty_coldest(StoreState& state, const SlotClass& donor) {
   return nullptr;
 }
 
+Slab* unused_slab(StoreState& state, const SlotClass& slot_class) {
+  for (const SlabIndex index : slot_class.with_free) {
+    Slab& slab = state.memory.slab(index);
+    if (slab.is_empty() && !slab.is_revoking) return &slab;
+  }
+  return nullptr;
+}
+
 SlotClass* coldest_class(StoreState& state, Tenant& tenant, const SlotClass* except) {
   SlotClass* best = nullptr;
   std::uint32_t best_age = 0;
@@ -161,6 +169,22 @@ bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_cla
 bool rebalance_is_due(StoreState& state, const Tenant& tenant) {
   return tenant.slab_bytes == 0 ||
          tenant.slab_bytes + state.memory.slab_bytes() <= share_bytes(state, tenant, tenant);
+}
+
+bool rebalance_shrink(StoreState& state, Tenant& tenant) {
+  SlotClass* donor = nullptr;
+  Slab* slab = nullptr;
+  for (std::size_t i = 0; slab == nullptr && i < tenant.classes.size(); ++i) {
+    donor = &tenant.classes[i];
+    slab = unused_slab(state, *donor);
+  }
+  if (slab == nullptr) {
+    donor = coldest_class(state, tenant, nullptr);
+    slab = donor == nullptr ? nullptr : empty_coldest(state, *donor);
+  }
+  if (slab == nullptr) return false;
+  begin_retirement(state, tenant, *donor, *slab);
+  return true;
 }
 
 bool rebalance_tenants(StoreState& state, Tenant& tenant) {

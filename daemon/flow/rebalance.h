@@ -13,6 +13,10 @@ bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_cla
 
 /// The namespace has less than its share: memory may be taken from others for it.
 bool rebalance_is_due(StoreState& state, const Tenant& tenant);
+/// Begins to take a slab from the namespace, an unused one or else that of one of its coldest blocks. False: all
+/// that were tried are in use.
+bool rebalance_shrink(StoreState& state, Tenant& tenant);
+
 /// Begins to take a slab from the namespace with the most memory above its share. True: one is on its way
 /// (asked for now or before); a deferred reservation is tried again when it arrived.
 bool rebalance_tenants(StoreState& state, Tenant& tenant);

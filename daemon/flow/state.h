@@ -196,6 +196,7 @@ struct Store::State {
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;
   TimeNs pins_expire_at_ns = kNever;
+  TimeNs quota_at_ns = kNever;  ///< a namespace may be beyond its limit: looked at then
 
   std::deque<SumEntry> sums;         ///< blocks whose checksum is due, oldest first
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet

@@ -7,6 +7,7 @@
 #include "daemon/flow/evict.h"
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/pin.h"
+#include "daemon/flow/quota.h"
 #include "daemon/flow/state.h"
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/submit.h"
@@ -39,6 +40,7 @@ std::size_t Store::do_work() {
   work += pins_expire(*state_);
   work += invalidate_step(*state_);
   work += draining_step(*state_);
+  work += quota_step(*state_);
   work += evict_background(*state_);
   for (Tenant& tenant : state_->tenants) work += access_drain(*state_, tenant, kAccessTouchesMax);
   return work;
@@ -47,7 +49,7 @@ std::size_t Store::do_work() {
 TimeNs Store::next_deadline() const {
   if (!state_->invalidations.empty()) return 0;
   return std::min({checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
-                   state_->draining_at_ns, state_->pins_expire_at_ns});
+                   state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
 }
 
 const StoreStats& Store::stats() const {
@@ -61,6 +63,10 @@ const StoreStats& Store::stats() const {
     }
   }
   return stats;
+}
+
+void Store::namespace_limit(std::string_view name, std::uint64_t bytes_max) {
+  quota_set(*state_, name, bytes_max);
 }
 
 std::optional<ChecksumJob> Store::checksum_next() {

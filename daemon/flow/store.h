@@ -138,6 +138,9 @@ class Store {
   /// The process is gone (pidfd): everything it held comes back.
   void session_exited(SessionIndex session);
 
+  /// The configuration's limit of a namespace, at start and whenever it changes (quota.h); 0: none.
+  void namespace_limit(std::string_view name, std::uint64_t bytes_max);
+
   // Control messages
   Result<SpaceGrant> space_register(SessionIndex session, std::span<const std::byte> spec);
   [[nodiscard]] std::vector<SlabIndex> slabs_of(SessionIndex session) const;

@@ -34,6 +34,7 @@ Status Conductor::start() {
     if (!own.is_open()) return Status::from_errno("fcntl(F_DUPFD_CLOEXEC)", errno);
     KV_RETURN_IF_ERROR(sessions_.liveness().watch(session, std::move(own)));
   }
+  limit_namespaces(greeter_.namespaces());  // an adopted store has the limits of before
   return greeter_.start();
 }
 
@@ -63,7 +64,13 @@ void Conductor::wake() {
 }
 
 void Conductor::set_namespaces(std::vector<NamespaceConfig> namespaces) {
+  limit_namespaces(namespaces);
   greeter_.set_namespaces(std::move(namespaces));
+}
+
+void Conductor::limit_namespaces(const std::vector<NamespaceConfig>& namespaces) {
+  for (const NamespaceConfig& each : namespaces)
+    sessions_.store().namespace_limit(each.name, each.host_bytes_max);
 }
 
 std::size_t Conductor::serve(std::span<const PollEvent> events, TimeNs now_ns) {

@@ -37,6 +37,7 @@ class Conductor final : public Agent, public Waiter {
   void wait(TimeNs now_ns, TimeNs until_ns) override;
   void wake() override;
 
+  /// A reloaded configuration: rights of those who connect from now on, limits of all.
   void set_namespaces(std::vector<NamespaceConfig> namespaces);
   [[nodiscard]] const SessionStats& stats() { return sessions_.stats(); }
 
@@ -44,6 +45,7 @@ class Conductor final : public Agent, public Waiter {
   Conductor(const ConductorOptions& options, Store& store, Log& log, std::unique_ptr<Listener> listener,
             Poller poller, UniqueFd wake);
   Status start();
+  void limit_namespaces(const std::vector<NamespaceConfig>& namespaces);
   std::size_t serve(std::span<const PollEvent> events, TimeNs now_ns);
   void serve(const PollEvent& event, TimeNs now_ns);
   void connection_event(const PollEvent& event);

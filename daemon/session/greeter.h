@@ -34,6 +34,7 @@ class Greeter {
   void expire(TimeNs now_ns);
   [[nodiscard]] TimeNs next_deadline() const;
   /// The rules of a reloaded configuration hold for sessions opened from now on.
+  [[nodiscard]] const std::vector<NamespaceConfig>& namespaces() const { return namespaces_; }
   void set_namespaces(std::vector<NamespaceConfig> namespaces) { namespaces_ = std::move(namespaces); }
 
  private:

@@ -49,8 +49,10 @@ class ConductorTest : public testing::Test {
   void make_conductor() {
     conductor_.reset();
     std::unique_ptr<Listener> listener = Listener::open({.path = path_}).value();
+    NamespaceConfig config = team();
+    config.host_bytes_max = host_bytes_max_;
     conductor_ =
-        Conductor::create({.clients_max = 4, .namespaces = {team()}}, *store_, log_, std::move(listener))
+        Conductor::create({.clients_max = 4, .namespaces = {config}}, *store_, log_, std::move(listener))
             .value();
   }
 
@@ -98,6 +100,9 @@ class ConductorTest : public testing::Test {
       if (client.state == "zombie") store_->session_exited(client.session);
   }
 
+  std::uint64_t team_limit() { return store_->admin().namespaces().at(0).bytes_max; }
+
+  std::uint64_t host_bytes_max_ = 0;
   test::ScratchDir dir_;
   std::string path_ = dir_.file("d.sock");
   ManualClock clock_;
@@ -338,6 +343,22 @@ TEST_F(ConductorTest, a_child_with_its_parents_secret_gets_a_session_of_its_own)
   ::waitpid(child, nullptr, 0);
   client = WireClient::adopt(say_hello(again)).value();
   EXPECT_NE(client->welcome().flags & kWelcomeResumed, 0u);
+}
+
+TEST_F(ConductorTest, F05_a_limit_changes_by_a_reload_and_by_a_warm_restart_too) {
+  const std::unique_ptr<WireClient> client = open_client();
+  EXPECT_EQ(team_limit(), 0u);
+  NamespaceConfig changed = team();
+  changed.host_bytes_max = 8 << 20;
+  conductor_->set_namespaces({changed});
+  EXPECT_EQ(team_limit(), 8u << 20);
+  conductor_.reset();
+  make_store();
+  ASSERT_EQ(store_->cold_reason(), "");
+  EXPECT_EQ(team_limit(), 8u << 20) << "the reload is what the next instance finds";
+  host_bytes_max_ = 4 << 20;
+  make_conductor();
+  EXPECT_EQ(team_limit(), 4u << 20) << "its configuration counts";
 }
 
 TEST_F(ConductorTest, a_doorbell_ends_the_sleep_and_so_does_wake) {

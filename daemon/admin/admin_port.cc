@@ -21,6 +21,18 @@ Status check_namespace(StoreAdmin& admin, const std::string& name) {
           "no client has used a namespace of this name yet; in use: " + (known.empty() ? "none" : known)};
 }
 
+// A mistyped space is no empty one: an eviction that meets nothing must not look like one that worked.
+Status check_filter(StoreAdmin& admin, const AdminRequest& request) {
+  KV_RETURN_IF_ERROR(check_namespace(admin, request.namespace_name));
+  if (request.space == SpaceId::kNone) return Status::ok();
+  for (const SpaceView& view : admin.spaces()) {
+    if (view.namespace_name == request.namespace_name && view.space == request.space) return Status::ok();
+  }
+  return {Code::kNotFound, "namespace " + request.namespace_name + " has no space " +
+                               std::to_string(static_cast<std::uint32_t>(request.space)) +
+                               "; see kvctl spaces"};
+}
+
 AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& status) {
   StoreAdmin& admin = store.admin();
   const BlockFilter filter{request.namespace_name, request.space};
@@ -68,7 +80,7 @@ std::size_t AdminPort::serve(Store& store) {
   if (!commands_.pop(command)) return 0;
   AdminAnswer answer;
   answer.ticket = command.ticket;
-  answer.status = check_namespace(store.admin(), command.request.namespace_name);
+  answer.status = check_filter(store.admin(), command.request);
   if (answer.status.is_ok()) answer.census = census_left(store.admin(), command.request);
   if (answer.status.is_ok() && answer.census == 0)
     answer.body = answer_body(store, command.request, answer.status);

@@ -107,10 +107,10 @@ void AdminClient::wait_for(short events) {
                     " s: the daemon hangs or is overloaded; `kvctl stat` reads its counters without it");
 }
 
-Json filtered(const std::string& verb, const std::string& namespace_name, std::uint32_t space) {
+Json filtered(const std::string& verb, const BlockFilterOptions& filter) {
   Json request = {{"verb", verb}};
-  if (!namespace_name.empty()) request["namespace"] = namespace_name;
-  if (space != 0) request["space"] = space;
+  if (!filter.namespace_name.empty()) request["namespace"] = filter.namespace_name;
+  if (filter.space != 0) request["space"] = filter.space;
   return request;
 }
 

@@ -35,6 +35,6 @@ class AdminClient {
 };
 
 /// A request with the filters that were given.
-Json filtered(const std::string& verb, const std::string& namespace_name, std::uint32_t space);
+Json filtered(const std::string& verb, const BlockFilterOptions& filter);
 
 }  // namespace kvtier::ctl

@@ -17,6 +17,12 @@ std::string default_socket() {
 
 }  // namespace
 
+void add_filter_options(CLI::App& command, BlockFilterOptions& filter, const std::string& namespace_help) {
+  command.add_option("-n,--namespace", filter.namespace_name, namespace_help);
+  command.add_option("--space", filter.space, "of the namespace, only this space, see kvctl spaces")
+      ->check(CLI::Range(1U, ~0U));
+}
+
 void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
   CLI::App app("kvctl: looks into a kvtier daemon and tends it");
   line.globals.socket = default_socket();

@@ -24,6 +24,13 @@ struct CommandLine {
 /// Fills `line`, which the subcommand's function refers to: it stays where it is.
 void parse_command_line(int argc, const char* const* argv, CommandLine& line);
 
+/// --namespace and --space of one subcommand. Spaces count from 1: 0 would mean all of them.
+struct BlockFilterOptions {
+  std::string namespace_name;
+  std::uint32_t space = 0;  ///< 0: not given
+};
+void add_filter_options(CLI::App& command, BlockFilterOptions& filter, const std::string& namespace_help);
+
 // One a file of the same name.
 void add_clients(CLI::App& app, CommandLine& line);
 void add_config_check(CLI::App& app, CommandLine& line);

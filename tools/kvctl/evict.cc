@@ -14,14 +14,13 @@ namespace {
 
 struct EvictOptions {
   std::string key;
-  std::string namespace_name;
-  std::uint32_t space = 0;
+  BlockFilterOptions filter;
 };
 
 Json evict_request(const EvictOptions& options) {
-  if (options.key.empty() == options.namespace_name.empty())
+  if (options.key.empty() == options.filter.namespace_name.empty())
     throw Failure(kExitUsage, "usage", "evict needs a KEY, or --namespace (and --space)");
-  Json request = filtered("evict", options.namespace_name, options.space);
+  Json request = filtered("evict", options.filter);
   if (!options.key.empty()) request["key"] = options.key;
   return request;
 }
@@ -54,8 +53,7 @@ void add_evict(CLI::App& app, CommandLine& line) {
   CLI::App* command =
       app.add_subcommand("evict", "drops blocks and what hangs below them; leased and pinned ones stay");
   command->add_option("KEY", options->key, "hex digits of a key, or its first 4 or more");
-  command->add_option("-n,--namespace", options->namespace_name, "all of this namespace");
-  command->add_option("--space", options->space, "of the namespace, only this space");
+  add_filter_options(*command, options->filter, "all of this namespace");
   command->callback([&line, options] {
     line.run = [&line, options] { return run_eviction(line.globals, evict_request(*options)); };
   });

@@ -8,15 +8,14 @@ namespace kvtier::ctl {
 namespace {
 
 struct FlushOptions {
-  std::string namespace_name;
-  std::uint32_t space = 0;
+  BlockFilterOptions filter;
   bool is_all = false;
 };
 
 Json flush_request(const FlushOptions& options) {
-  if (options.is_all != options.namespace_name.empty())
+  if (options.is_all != options.filter.namespace_name.empty())
     throw Failure(kExitUsage, "usage", "flush needs --namespace (and --space), or --all");
-  Json request = filtered("flush", options.namespace_name, options.space);
+  Json request = filtered("flush", options.filter);
   if (options.is_all) request["all"] = true;
   return request;
 }
@@ -26,8 +25,7 @@ Json flush_request(const FlushOptions& options) {
 void add_flush(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<FlushOptions>();
   CLI::App* command = app.add_subcommand("flush", "empties a namespace, a space or everything, step by step");
-  command->add_option("-n,--namespace", options->namespace_name, "this namespace");
-  command->add_option("--space", options->space, "of the namespace, only this space");
+  add_filter_options(*command, options->filter, "this namespace");
   command->add_flag("--all", options->is_all, "every namespace");
   command->callback([&line, options] {
     line.run = [&line, options] { return run_eviction(line.globals, flush_request(*options)); };

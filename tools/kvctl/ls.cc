@@ -14,8 +14,7 @@ namespace {
 constexpr std::uint32_t kPageRows = 500;
 
 struct LsOptions {
-  std::string namespace_name;
-  std::uint32_t space = 0;
+  BlockFilterOptions filter;
   std::string state;
   bool is_leased = false;
   std::uint64_t limit = 1000;  ///< 0: all
@@ -70,7 +69,7 @@ class LsPrinter {
 
 int run_ls(const Globals& globals, const LsOptions& options) {
   AdminClient client(globals);
-  Json request = filtered("ls", options.namespace_name, options.space);
+  Json request = filtered("ls", options.filter);
   request["limit"] = kPageRows;
   LsPrinter printer(globals.is_json);
   std::uint64_t shown = 0;
@@ -93,8 +92,7 @@ int run_ls(const Globals& globals, const LsOptions& options) {
 void add_ls(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<LsOptions>();
   CLI::App* command = app.add_subcommand("ls", "blocks, in no order that means anything");
-  command->add_option("-n,--namespace", options->namespace_name, "only of this namespace");
-  command->add_option("--space", options->space, "only of this space of the namespace, see kvctl spaces");
+  add_filter_options(*command, options->filter, "only of this namespace");
   command->add_option("--state", options->state, "only in this state")
       ->check(CLI::IsMember({"ready", "writing", "draining", "quarantined"}));
   command->add_flag("--leased", options->is_leased, "only those that somebody leases now");

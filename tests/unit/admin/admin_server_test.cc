@@ -250,6 +250,7 @@ TEST_F(AdminServerTest, InspectEvictFlushKick) {
   EXPECT_EQ(ask(socket, R"({"verb":"evict","key":")" + key + "\"}").back()["evicted"], 1);
   EXPECT_EQ(ask(socket, R"({"verb":"inspect","key":")" + key + "\"}").back()["count"], 0);
   EXPECT_EQ(error_code(ask(socket, R"({"verb":"flush","namespace":"nobody"})").back()), "not_found");
+  EXPECT_EQ(error_code(ask(socket, R"({"verb":"flush","namespace":"team","space":99})").back()), "not_found");
   EXPECT_EQ(ask(socket, R"({"verb":"flush","all":true})").back()["evicted"], 9);
   EXPECT_EQ(store_->stats().blocks_ready, 0U);
   EXPECT_EQ(error_code(ask(socket, R"({"verb":"kick","id":424242})").back()), "not_found");

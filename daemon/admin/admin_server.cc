@@ -14,24 +14,26 @@ constexpr std::size_t kAcceptsPerRound = 8;
 
 }  // namespace
 
-Result<std::unique_ptr<AdminServer>> AdminServer::create(AdminServerOptions options, Waiter& conductor) {
-  ListenerOptions listen;
-  listen.path = options.socket_path;
-  listen.type = SOCK_STREAM;
-  listen.mode = options.mode;
-  listen.group = options.group;
-  listen.backlog = static_cast<int>(kConnectionsMax);
-  Result<std::unique_ptr<Listener>> listener = Listener::open(listen);
-  if (!listener.is_ok()) return listener.status().while_doing("opening the administration socket");
+Result<std::unique_ptr<Listener>> AdminServer::listen(const std::string& path, std::optional<gid_t> group) {
+  ListenerOptions options;
+  options.path = path;
+  options.type = SOCK_STREAM;
+  options.group = group;
+  options.backlog = static_cast<int>(kConnectionsMax);
+  return Listener::open(options);
+}
+
+Result<std::unique_ptr<AdminServer>> AdminServer::create(AdminServerOptions options,
+                                                         std::unique_ptr<Listener> listener,
+                                                         Waiter& conductor) {
   Result<Poller> poller = Poller::create();
   if (!poller.is_ok()) return poller.status();
   UniqueFd wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!wake.is_open()) return Status::from_errno("eventfd", errno);
   KV_RETURN_IF_ERROR(poller.value().add(wake.get(), EPOLLIN | EPOLLET, {PollSource::kWake, 0, 0}));
-  KV_RETURN_IF_ERROR(poller.value().add(listener.value()->fd(), EPOLLIN, {PollSource::kListener, 0, 0}));
-  return std::unique_ptr<AdminServer>(new AdminServer(std::move(options), conductor,
-                                                      std::move(listener).value(), std::move(poller).value(),
-                                                      std::move(wake)));
+  KV_RETURN_IF_ERROR(poller.value().add(listener->fd(), EPOLLIN, {PollSource::kListener, 0, 0}));
+  return std::unique_ptr<AdminServer>(new AdminServer(std::move(options), conductor, std::move(listener),
+                                                      std::move(poller).value(), std::move(wake)));
 }
 
 AdminServer::AdminServer(AdminServerOptions options, Waiter& conductor, std::unique_ptr<Listener> listener,

@@ -18,9 +18,6 @@
 namespace kvtier {
 
 struct AdminServerOptions {
-  std::string socket_path;
-  mode_t mode = 0660;
-  std::optional<gid_t> group;  ///< of the socket file
   /// Who may evict, flush and kick beside root and the daemon's own uid.
   std::vector<std::uint32_t> admin_uids;
   std::vector<std::uint32_t> admin_gids;
@@ -32,8 +29,12 @@ class AdminServer final : public Agent, public Waiter {
  public:
   static constexpr std::size_t kConnectionsMax = 32;
 
-  /// `conductor` is woken with each command and outlives the server. Failures: those of Listener::open.
-  static Result<std::unique_ptr<AdminServer>> create(AdminServerOptions options, Waiter& conductor);
+  /// The socket alone, `group` being that of its file: taken before the rest of a daemon is there. Failures:
+  /// those of Listener::open.
+  static Result<std::unique_ptr<Listener>> listen(const std::string& path, std::optional<gid_t> group);
+  /// `conductor` is woken with each command and outlives the server.
+  static Result<std::unique_ptr<AdminServer>> create(AdminServerOptions options,
+                                                     std::unique_ptr<Listener> listener, Waiter& conductor);
   ~AdminServer() override = default;
 
   /// For the conductor: port().serve(store) once a round.

@@ -9,7 +9,6 @@
 #include "daemon/config/describe.h"
 #include "daemon/config/memory_limits.h"
 #include "daemon/flow/stats.h"
-#include "daemon/session/runtime_dir.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -42,18 +41,13 @@ Result<std::unique_ptr<Daemon>> Daemon::create(std::shared_ptr<const Config> con
   std::unique_ptr<Daemon> daemon(new Daemon);
   daemon->config_ = std::move(config);
   daemon->fds_ = std::move(fds);
-  // The socket first: its lock says whether another instance owns this place, before we take memory or write
-  // into its directory.
-  std::optional<gid_t> group;
-  KV_RETURN_IF_ERROR(find_group(daemon->config_->socket_group, group));
-  KV_RETURN_IF_ERROR(prepare_runtime_dir(daemon->config_->runtime_dir, group));
-  Result<std::unique_ptr<Listener>> listener =
-      Listener::open({.path = daemon->config_->socket, .group = group});
-  if (!listener.is_ok()) return listener.status();
+  Result<Place> place = take_place(*daemon->config_);
+  if (!place.is_ok()) return place.status();
+  daemon->place_ = std::move(place).value();
   KV_RETURN_IF_ERROR(daemon->open_observation());
   KV_RETURN_IF_ERROR(daemon->open_store());
-  KV_RETURN_IF_ERROR(daemon->open_conductor(std::move(listener).value()));
-  KV_RETURN_IF_ERROR(daemon->open_admin(group));
+  KV_RETURN_IF_ERROR(daemon->open_conductor());
+  KV_RETURN_IF_ERROR(daemon->open_admin());
   daemon->make_runners();
   return daemon;
 }
@@ -111,11 +105,11 @@ Status Daemon::choose_pages(const Result<MemoryLimits>& limits, StoreOptions& op
   return Status::ok();
 }
 
-Status Daemon::open_conductor(std::unique_ptr<Listener> listener) {
+Status Daemon::open_conductor() {
   const ConductorOptions options{.clients_max = config_->limits.clients_max,
                                  .namespaces = config_->namespaces};
   Result<std::unique_ptr<Conductor>> conductor =
-      Conductor::create(options, *store_, *log_, std::move(listener));
+      Conductor::create(options, *store_, *log_, std::move(place_.listener));
   if (!conductor.is_ok()) return conductor.status();
   conductor_ = std::move(conductor).value();
   Result<std::unique_ptr<EventfdWaiter>> waiter = EventfdWaiter::create();
@@ -125,13 +119,9 @@ Status Daemon::open_conductor(std::unique_ptr<Listener> listener) {
   return Status::ok();
 }
 
-Status Daemon::open_admin(std::optional<gid_t> group) {
-  std::optional<gid_t> admin_group;
-  KV_RETURN_IF_ERROR(find_group(config_->admin_group, admin_group));
+Status Daemon::open_admin() {
   AdminServerOptions options;
-  options.socket_path = config_->admin_socket;
-  options.group = admin_group ? admin_group : group;
-  if (admin_group) options.admin_gids.push_back(*admin_group);
+  if (place_.admin_group) options.admin_gids.push_back(*place_.admin_group);
   options.facts.version = KVTIER_VERSION;
   options.facts.instance = config_->instance;
   options.facts.runtime_dir = config_->runtime_dir;
@@ -141,7 +131,8 @@ Status Daemon::open_admin(std::optional<gid_t> group) {
   options.facts.cold_reason = store_->cold_reason();
   options.facts.is_warm = fds_->held_bytes() > 0 && store_->cold_reason().empty();
   options.facts.started_ns = clock_.now_ns();
-  Result<std::unique_ptr<AdminServer>> admin = AdminServer::create(std::move(options), *conductor_);
+  Result<std::unique_ptr<AdminServer>> admin =
+      AdminServer::create(std::move(options), std::move(place_.admin_listener), *conductor_);
   if (!admin.is_ok()) return admin.status();
   admin_ = std::move(admin).value();
   round_ = std::make_unique<ConductorRound>(*conductor_, *store_, *checksums_, admin_->port(), *counters_);

@@ -8,6 +8,7 @@
 #include "daemon/agent/agent_runner.h"
 #include "daemon/agent/eventfd_waiter.h"
 #include "daemon/app/conductor_round.h"
+#include "daemon/app/place.h"
 #include "daemon/app/progress_fd_store.h"
 #include "daemon/config/load_config.h"
 #include "daemon/config/memory_limits.h"
@@ -43,13 +44,14 @@ class Daemon {
   Status open_observation();
   Status open_store();
   Status choose_pages(const Result<MemoryLimits>& limits, StoreOptions& options);
-  Status open_conductor(std::unique_ptr<Listener> listener);
-  Status open_admin(std::optional<gid_t> group);
+  Status open_conductor();
+  Status open_admin();
   void make_runners();
 
   SystemClock clock_;
   std::shared_ptr<const Config> config_;
   std::unique_ptr<FdStore> fds_;
+  Place place_;  ///< given up last: the counters file goes before its lock
   std::unique_ptr<ProgressFdStore> progress_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<ErrorLog> errors_;

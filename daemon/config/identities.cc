@@ -4,6 +4,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <vector>
 
 #include "libkvclient/base/units.h"
@@ -11,12 +12,13 @@
 namespace kvtier {
 namespace {
 
-constexpr std::size_t kRecordBytesMax = 64 * kKiB;
+constexpr std::size_t kRecordBytesMin = 64 * kKiB;
+constexpr std::size_t kRecordBytesMax = 64 * kMiB;
 
 }  // namespace
 
 std::optional<std::uint32_t> SystemIdentities::uid_of(const std::string& name) const {
-  std::vector<char> buffer(kRecordBytesMax);
+  std::vector<char> buffer(kRecordBytesMin);
   passwd record{};
   passwd* found = nullptr;
   getpwnam_r(name.c_str(), &record, buffer.data(), buffer.size(), &found);
@@ -25,10 +27,13 @@ std::optional<std::uint32_t> SystemIdentities::uid_of(const std::string& name) c
 }
 
 std::optional<std::uint32_t> SystemIdentities::gid_of(const std::string& name) const {
-  std::vector<char> buffer(kRecordBytesMax);
+  std::vector<char> buffer(kRecordBytesMin);
   group record{};
   group* found = nullptr;
-  getgrnam_r(name.c_str(), &record, buffer.data(), buffer.size(), &found);
+  // The record holds all members' names.
+  while (getgrnam_r(name.c_str(), &record, buffer.data(), buffer.size(), &found) == ERANGE &&
+         buffer.size() < kRecordBytesMax)
+    buffer.resize(2 * buffer.size());
   if (found == nullptr) return std::nullopt;
   return record.gr_gid;
 }

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <utility>
 
+#include "libkvclient/base/path_error.h"
 #include "libkvclient/base/unique_fd.h"
 #include "libkvclient/base/units.h"
 
@@ -130,7 +131,7 @@ Result<Counters> Counters::create(const CountersOptions& options, const Clock& c
   if (!options.path.empty()) {
     ::unlink(temporary.c_str());
     file.reset(::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-    if (!file.is_open()) return Status::from_errno("create " + temporary, errno);
+    if (!file.is_open()) return path_error("create " + temporary, errno);
     KV_RETURN_IF_ERROR(reserve_pages(file, layout.file_bytes, temporary));
   }
   Result<std::byte*> data = map_memory(layout.file_bytes, file.get());
@@ -139,7 +140,7 @@ Result<Counters> Counters::create(const CountersOptions& options, const Clock& c
   Counters counters(data.value(), layout.file_bytes);
   if (options.path.empty()) return counters;
   if (::rename(temporary.c_str(), options.path.c_str()) != 0)
-    return Status::from_errno("rename to " + options.path, errno);
+    return path_error("rename to " + options.path, errno);
   counters.file_ = std::move(file);
   counters.path_ = options.path;
   return counters;

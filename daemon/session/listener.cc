@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "libkvclient/base/path_error.h"
+
 namespace kvtier {
 namespace {
 
@@ -23,14 +25,14 @@ Result<sockaddr_un> address_of(const std::string& path) {
 Status remove_stale_socket(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0)
-    return errno == ENOENT ? Status::ok() : Status::from_errno("stat(" + path + ")", errno);
+    return errno == ENOENT ? Status::ok() : path_error("stat(" + path + ")", errno);
   if (!S_ISSOCK(info.st_mode))
     return {Code::kInvalid,
             path + " is there and is not a socket; it was not touched: move it or set another path"};
   if (info.st_uid != ::geteuid() && ::geteuid() != 0)
     return {Code::kDenied,
             path + " is a socket of uid " + std::to_string(info.st_uid) + "; it was not touched"};
-  if (::unlink(path.c_str()) != 0) return Status::from_errno("unlink(" + path + ")", errno);
+  if (::unlink(path.c_str()) != 0) return path_error("unlink(" + path + ")", errno);
   return Status::ok();
 }
 
@@ -38,8 +40,8 @@ Status remove_stale_socket(const std::string& path) {
 Status set_access(const ListenerOptions& options) {
   const char* path = options.path.c_str();
   if (options.group && ::chown(path, static_cast<uid_t>(-1), *options.group) != 0)
-    return Status::from_errno("chown(" + options.path + ")", errno);
-  if (::chmod(path, options.mode) != 0) return Status::from_errno("chmod(" + options.path + ")", errno);
+    return path_error("chown(" + options.path + ")", errno);
+  if (::chmod(path, options.mode) != 0) return path_error("chmod(" + options.path + ")", errno);
   return Status::ok();
 }
 
@@ -47,7 +49,7 @@ Result<UniqueFd> bind_and_listen(const ListenerOptions& options, const sockaddr_
   UniqueFd socket(::socket(AF_UNIX, options.type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return Status::from_errno("socket", errno);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return Status::from_errno("bind(" + options.path + ")", errno);
+    return path_error("bind(" + options.path + ")", errno);
   KV_RETURN_IF_ERROR(set_access(options));
   if (::listen(socket.get(), options.backlog) != 0) return Status::from_errno("listen", errno);
   return socket;

@@ -5,25 +5,30 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <vector>
+
+#include "libkvclient/base/path_error.h"
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
 
 constexpr mode_t kMode = 0750;
+constexpr std::size_t kGroupBytesMin = 4 * kKiB;
+constexpr std::size_t kGroupBytesMax = 64 * kMiB;
 
 Status make(const std::string& path, std::optional<gid_t> group) {
   if (group && ::chown(path.c_str(), static_cast<uid_t>(-1), *group) != 0)
-    return Status::from_errno("chown(" + path + ")", errno);
-  if (::chmod(path.c_str(), kMode) != 0) return Status::from_errno("chmod(" + path + ")", errno);
+    return path_error("chown(" + path + ")", errno);
+  if (::chmod(path.c_str(), kMode) != 0) return path_error("chmod(" + path + ")", errno);
   return Status::ok();
 }
 
 Status check(const std::string& path) {
   struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0) return Status::from_errno("stat(" + path + ")", errno);
+  if (::lstat(path.c_str(), &info) != 0) return path_error("stat(" + path + ")", errno);
   if (!S_ISDIR(info.st_mode)) return {Code::kInvalid, path + " is not a directory"};
   if (info.st_uid != ::geteuid() && info.st_uid != 0) {
     return {Code::kDenied, path + " belongs to uid " + std::to_string(info.st_uid) + ", not to uid " +
@@ -39,7 +44,7 @@ Status check(const std::string& path) {
 
 Status prepare_runtime_dir(const std::string& path, std::optional<gid_t> group) {
   if (::mkdir(path.c_str(), kMode) == 0) return make(path, group);
-  if (errno != EEXIST) return Status::from_errno("mkdir(" + path + ")", errno);
+  if (errno != EEXIST) return path_error("mkdir(" + path + ")", errno);
   return check(path);
 }
 
@@ -50,10 +55,13 @@ Status find_group(const std::string& name, std::optional<gid_t>& group) {
     group = static_cast<gid_t>(std::strtoul(name.c_str(), nullptr, 10));
     return Status::ok();
   }
+  // The record holds all members' names: of a large group, many KiB.
   ::group entry{};
   ::group* found = nullptr;
-  std::array<char, 4096> buffer{};
-  (void)::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  std::vector<char> buffer(kGroupBytesMin);
+  while (::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+         buffer.size() < kGroupBytesMax)
+    buffer.resize(2 * buffer.size());
   if (found == nullptr) return {Code::kNotFound, "there is no group \"" + name + "\""};
   group = found->gr_gid;
   return Status::ok();

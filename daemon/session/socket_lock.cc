@@ -7,12 +7,14 @@
 #include <array>
 #include <cerrno>
 
+#include "libkvclient/base/path_error.h"
+
 namespace kvtier {
 namespace {
 
 Result<UniqueFd> open_lock_file(const std::string& path) {
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
-  if (!file.is_open()) return Status::from_errno("open(" + path + ")", errno);
+  if (!file.is_open()) return path_error("open(" + path + ")", errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return Status::from_errno("fstat(" + path + ")", errno);
   if (!S_ISREG(info.st_mode)) return Status(Code::kInvalid, path + " is not a regular file");

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "libkvclient/base/path_error.h"
 #include "libkvclient/base/unique_fd.h"
 
 namespace kvtier {
@@ -46,7 +47,7 @@ Status check_header(const CountersHeader& header, std::uint64_t file_bytes) {
 Result<CountersReader> CountersReader::open(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (!file.is_open() && errno == ENOENT) return Status(Code::kNotFound, path + ": is the daemon running?");
-  if (!file.is_open()) return Status::from_errno("open " + path, errno);
+  if (!file.is_open()) return path_error("open " + path, errno);
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return Status::from_errno("fstat " + path, errno);
   const auto bytes = static_cast<std::uint64_t>(info.st_size);

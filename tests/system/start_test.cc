@@ -136,6 +136,35 @@ TEST(Start, R03_second_instance_ends_with_3_and_takes_nothing) {
       << "the second instance must not replace the first one's counters";
 }
 
+// Sharing a part of the place is as bad as sharing all of it: the counters stay those of the first one.
+TEST(Start, R03_an_instance_that_shares_a_socket_or_the_directory_ends_with_3_and_takes_nothing) {
+  DaemonPlace place;
+  const std::unique_ptr<ChildProcess> first = place.start();
+  ASSERT_NE(first, nullptr) << place.output();
+  const std::string other = place.file("run/other.sock");
+  const std::string other_admin = place.file("run/other-admin.sock");
+  const std::vector<std::vector<std::string>> sharers = {
+      {"socket=" + other, "admin_socket=" + other_admin},
+      {"socket=" + other, "runtime_dir=" + place.file("elsewhere")}};
+  for (const std::vector<std::string>& more : sharers) {
+    EXPECT_EQ(place.launch(place.command(more))->wait(), kAlreadyRunning) << place.output();
+    const Result<CountersReader> counters = CountersReader::open(place.runtime_dir() + "/counters");
+    ASSERT_TRUE(counters.is_ok()) << counters.status().to_string();
+    EXPECT_EQ(counters.value().identity().pid, static_cast<std::uint32_t>(first->pid()));
+  }
+  EXPECT_TRUE(serves(place));
+}
+
+// Starting again cannot help: 2, and the setting to correct.
+TEST(Start, a_place_that_cannot_be_used_ends_with_2_and_names_the_setting) {
+  DaemonPlace place;
+  for (const std::string setting : {"runtime_dir", "socket", "admin_socket"}) {
+    const std::string value = "/proc/nonexistent/" + setting;
+    EXPECT_EQ(place.launch(place.command({setting + "=" + value}))->wait(), 2) << place.output();
+    EXPECT_NE(place.output().find("kvtierd: " + setting + ": "), std::string::npos) << place.output();
+  }
+}
+
 TEST(Start, R03_a_regular_file_at_the_path_is_kept) {
   DaemonPlace place;
   ::mkdir(place.runtime_dir().c_str(), 0750);

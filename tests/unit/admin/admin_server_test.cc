@@ -43,11 +43,11 @@ class AdminServerTest : public testing::Test {
     options.seed = 1;
     store_ = Store::create(options, clock_, fds_).value();
     AdminServerOptions admin;
-    admin.socket_path = path_;
     admin.facts.version = "1.2.3";
     admin.facts.instance = "test";
     admin.facts.config_json = render_config_rows({{"host.bytes", "16MiB", "", "default", "restart", "size"}});
-    server_ = AdminServer::create(std::move(admin), conductor_).value();
+    server_ =
+        AdminServer::create(std::move(admin), AdminServer::listen(path_, {}).value(), conductor_).value();
   }
 
   UniqueFd connect() {

@@ -24,8 +24,9 @@ begin() { step=$((step + 1)); say "[$step/$steps_count] $*"; }
 while (($#)); do
   case $1 in
     --help | -h) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
-    --build) build=${2:?--build wants a folder} ;;
-    --env) env_args=("${2:?--env wants a folder}") ;;
+    --build | --env) [[ -n ${2:-} ]] || die "$1 wants a folder" ;;&
+    --build) build=$2 ;;
+    --env) env_args=("$2") ;;
     *) die "unknown argument $1; see --help" ;;
   esac
   shift 2

@@ -42,6 +42,7 @@ Json start_json(const AdminFacts& facts) {
 Json host_tier_json(const StoreStats& stats) {
   return {{"name", "host"},
           {"bytes", stats.host_bytes},
+          {"bytes_locked", stats.host_bytes_locked},
           {"blocks_ready", stats.blocks_ready},
           {"blocks_writing", stats.blocks_writing},
           {"slots_free", stats.slots_free},

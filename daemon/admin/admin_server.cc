@@ -38,15 +38,16 @@ Result<std::unique_ptr<AdminServer>> AdminServer::create(AdminServerOptions opti
 
 AdminServer::AdminServer(AdminServerOptions options, Waiter& conductor, std::unique_ptr<Listener> listener,
                          Poller poller, UniqueFd wake)
-    : options_(std::move(options)),
-      own_uid_(::geteuid()),
+    : own_uid_(::geteuid()),
       listener_(std::move(listener)),
       wake_(std::move(wake)),
+      options_(std::move(options)),
       poller_(std::move(poller)),
       port_(*this, conductor) {}
 
 std::size_t AdminServer::do_work(TimeNs now_ns) {
   std::size_t work = poll(now_ns);
+  while (configs_.pop(options_.facts.config_json)) ++work;
   work += take_answers(now_ns);
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].connection) work += run(i, now_ns);

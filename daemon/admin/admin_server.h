@@ -12,6 +12,7 @@
 #include "daemon/admin/admin_facts.h"
 #include "daemon/admin/admin_port.h"
 #include "daemon/agent/agent.h"
+#include "daemon/agent/mailbox.h"
 #include "daemon/session/listener.h"
 #include "daemon/session/poller.h"
 
@@ -39,6 +40,8 @@ class AdminServer final : public Agent, public Waiter {
 
   /// For the conductor: port().serve(store) once a round.
   AdminPort& port() { return port_; }
+  /// Any thread: AdminFacts::config_json after a reload. False: two earlier ones still wait.
+  bool set_config(std::string config_json) { return configs_.push(std::move(config_json)); }
 
   [[nodiscard]] std::string_view name() const override { return "kv-admin"; }
   std::size_t do_work(TimeNs now_ns) override;
@@ -69,17 +72,18 @@ class AdminServer final : public Agent, public Waiter {
   [[nodiscard]] bool may_change(const Peer& peer) const;
 
   // constant after construction
-  const AdminServerOptions options_;
   const std::uint32_t own_uid_;
   const std::unique_ptr<Listener> listener_;
   const UniqueFd wake_;
   // the server's thread
+  AdminServerOptions options_;
   Poller poller_;
   std::array<Place, kConnectionsMax> places_;
   std::uint64_t next_ticket_ = 1;  ///< a job's ticket is this times kConnectionsMax, plus its place
   TimeNs accept_again_ns_ = 0;     ///< not 0: out of descriptors, the listener is not watched until then
   // both
   AdminPort port_;
+  Mailbox<std::string> configs_{2, *this};
 };
 
 }  // namespace kvtier

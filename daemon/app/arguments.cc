@@ -15,6 +15,9 @@ std::optional<Arguments> parse_arguments(int argc, const char* const* argv, int&
       ->take_all();
   app.add_flag("--check", arguments.is_check, "check the configuration, print what is wrong, and end");
   app.footer(
+      "Settings: `kvctl config check [FILE]` lists them all with value, source and meaning; "
+      "config/kvtierd.yaml\n"
+      "(installed as share/kvtier/kvtierd.yaml) is every default, annotated.\n"
       "Exit status: 0 stopped on request, 1 failure at start, 2 usage or configuration, 3 already running,\n"
       "4 the host tier does not fit, 70 a thread failed.");
   try {

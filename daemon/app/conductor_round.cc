@@ -7,9 +7,10 @@
 namespace kvtier {
 
 std::size_t ConductorRound::take_settings() {
-  std::vector<NamespaceConfig> namespaces;
-  if (!namespaces_.pop(namespaces)) return 0;
-  conductor_.set_namespaces(std::move(namespaces));
+  LiveSettings settings;
+  if (!settings_.pop(settings)) return 0;
+  conductor_.set_namespaces(std::move(settings.namespaces));
+  store_.set_limits(settings.limits);
   return 1;
 }
 
@@ -23,6 +24,7 @@ std::size_t ConductorRound::do_work(TimeNs now_ns) {
   // numbers.
   if (work == 0 || now_ns >= publish_at_ns_) {
     publish_counters(store_, conductor_, counters_);
+    if (load_ != nullptr) publish_load(*load_, now_ns, counters_);
     publish_at_ns_ = now_ns + kPublishNs;
   }
   return work;

@@ -12,6 +12,12 @@
 
 namespace kvtier {
 
+/// What a reload changes on the conductor's thread.
+struct LiveSettings {
+  std::vector<NamespaceConfig> namespaces;
+  StoreLimits limits;
+};
+
 class ConductorRound final : public Agent {
  public:
   ConductorRound(Conductor& conductor, Store& store, ChecksumAgent& checksums, AdminPort& admin,
@@ -21,10 +27,12 @@ class ConductorRound final : public Agent {
         checksums_(checksums),
         admin_(admin),
         counters_(counters),
-        namespaces_(2, conductor) {}
+        settings_(2, conductor) {}
 
-  /// Any thread: the access rules of a reloaded configuration. False: two earlier ones still wait.
-  bool hand_in(std::vector<NamespaceConfig> namespaces) { return namespaces_.push(std::move(namespaces)); }
+  /// Any thread: what a reload changed. False: two earlier ones still wait.
+  bool hand_in(LiveSettings settings) { return settings_.push(std::move(settings)); }
+  /// Before the thread runs: the load of the agent that turns these rounds, to be published.
+  void publish(const AgentLoad& load) { load_ = &load; }
 
   [[nodiscard]] std::string_view name() const override { return "kv-conductor"; }
   std::size_t do_work(TimeNs now_ns) override;
@@ -40,7 +48,8 @@ class ConductorRound final : public Agent {
   ChecksumAgent& checksums_;
   AdminPort& admin_;
   Counters& counters_;
-  Mailbox<std::vector<NamespaceConfig>> namespaces_;
+  Mailbox<LiveSettings> settings_;
+  const AgentLoad* load_ = nullptr;
   TimeNs publish_at_ns_ = 0;
 };
 

@@ -1,10 +1,6 @@
 #include "daemon/app/daemon.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-
+#include "daemon/app/store_options.h"
 #include "daemon/config/cross_checks.h"
 #include "daemon/config/describe.h"
 #include "daemon/config/memory_limits.h"
@@ -12,29 +8,6 @@
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
-namespace {
-
-StoreOptions store_options(const Config& config) {
-  StoreOptions options;
-  options.host_bytes = config.host.bytes;
-  options.slab_bytes = config.host.slab_bytes;
-  options.low_water_blocks = config.host.low_water_blocks;
-  options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, 1U << 30));
-  options.sessions_max = config.limits.clients_max;
-  options.namespaces_max = config.limits.namespaces_max;
-  options.spaces_max = config.limits.spaces_max;
-  options.pinned_percent_client = config.limits.pinned_percent_client;
-  options.pinned_percent_namespace = config.limits.pinned_percent_namespace;
-  const std::uint64_t headroom = config.host.headroom_bytes;
-  options.memory_available = [headroom] {
-    const Result<MemoryLimits> limits = read_memory_limits();
-    if (!limits.is_ok()) return ~std::uint64_t{0};  // no /proc: the kernel decides
-    return limits.value().available_bytes - std::min(headroom, limits.value().available_bytes);
-  };
-  return options;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::create(std::shared_ptr<const Config> config,
                                                std::unique_ptr<FdStore> fds) {
@@ -72,14 +45,21 @@ Status Daemon::open_store() {
   progress_ = std::make_unique<ProgressFdStore>(*fds_, config_->host.bytes, clock_);
   const Result<MemoryLimits> limits = read_memory_limits();
   if (limits.is_ok()) {
-    KV_RETURN_IF_ERROR(check_memory_fits(*config_, limits.value(), {.held_bytes = fds_->held_bytes()}));
+    const MemoryDemand demand{.overhead_bytes = table_bytes(*config_), .held_bytes = fds_->held_bytes()};
+    KV_RETURN_IF_ERROR(check_memory_fits(*config_, limits.value(), demand));
   }
+  KV_RETURN_IF_ERROR(check_descriptors(*config_));
   StoreOptions options = store_options(*config_);
   KV_RETURN_IF_ERROR(choose_pages(limits, options));
   Result<std::unique_ptr<Store>> store = Store::create(options, clock_, *progress_);
   progress_->finish();
   if (!store.is_ok()) return store.status();
   store_ = std::move(store).value();
+  if (!store_->lock_refusal().is_ok()) {
+    log_->info(
+        "not all of the host tier is locked: blocks may reach swap",
+        {{"locked_bytes", store_->stats().host_bytes_locked}, {"cause", store_->lock_refusal().message()}});
+  }
   const std::string& cold = store_->cold_reason();
   if (!cold.empty())
     log_->warn("cold start: memory of the earlier instance was not taken over", {{"cause", cold}});
@@ -143,6 +123,7 @@ void Daemon::make_runners() {
   conductor_runner_ = std::make_unique<AgentRunner>(
       *round_, *conductor_, clock_,
       AgentLoopOptions{.spin_ns = config_->conductor.spin_ns, .heartbeat = &counters_->heartbeat_cell()});
+  round_->publish(conductor_runner_->load());
   checksum_runner_ =
       std::make_unique<AgentRunner>(*checksums_, *checksum_waiter_, clock_, AgentLoopOptions{});
   admin_runner_ = std::make_unique<AgentRunner>(*admin_, *admin_, clock_, AgentLoopOptions{});
@@ -184,10 +165,13 @@ void Daemon::reload(const ConfigLoad& loaded) {
     log_->info(setting->reload == Reload::kLive ? "setting changed" : "setting needs a restart",
                {{"path", setting->path}});
   }
-  log_->set_level(loaded.config->log.level);
-  conductor_runner_->set_spin_ns(loaded.config->conductor.spin_ns);
-  if (!round_->hand_in(loaded.config->namespaces))
-    log_->warn("reload of namespaces comes too fast; repeat it");
+  config_ = with_live_settings(*config_, *loaded.config);
+  log_->set_level(config_->log.level);
+  conductor_runner_->set_spin_ns(config_->conductor.spin_ns);
+  const bool is_taken =
+      round_->hand_in({.namespaces = config_->namespaces, .limits = store_limits(*config_)}) &&
+      admin_->set_config(render_config_rows(describe(*config_)));
+  if (!is_taken) log_->warn("reload comes too fast; repeat it");
 }
 
 }  // namespace kvtier

@@ -8,16 +8,23 @@
 #include "daemon/app/exit_code.h"
 #include "daemon/app/keeper.h"
 
+namespace {
+
+constexpr const char* kUsage =
+    "usage: kvtier-keeper [--] kvtierd [arguments]\n"
+    "Runs kvtierd, keeps its memory over a crash and starts it again. Ends as it ends.\n";
+
+}  // namespace
+
 int main(int argc, char** argv) {
   int first = 1;
+  if (first < argc && (std::strcmp(argv[first], "--help") == 0 || std::strcmp(argv[first], "-h") == 0))
+    return std::fputs(kUsage, stdout), 0;
   if (first < argc && std::strcmp(argv[first], "--version") == 0)
     return std::puts("kvtier-keeper " KVTIER_VERSION), 0;
   if (first < argc && std::strcmp(argv[first], "--") == 0) ++first;
   if (first >= argc || argv[first][0] == '-') {
-    std::fputs(
-        "usage: kvtier-keeper [--] kvtierd [arguments]\n"
-        "Runs kvtierd, keeps its memory over a crash and starts it again. Ends as it ends.\n",
-        stderr);
+    std::fputs(kUsage, stderr);
     return kvtier::kExitUsage;
   }
   return kvtier::keep(std::vector<std::string>(argv + first, argv + argc));

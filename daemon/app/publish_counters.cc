@@ -10,6 +10,7 @@ namespace {
 
 void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kHostBytes, s.host_bytes);
+  c.set(Counter::kHostBytesLocked, s.host_bytes_locked);
   c.set(Counter::kMetadataBytes, s.metadata_bytes);
   c.set(Counter::kChannelBytes, s.channel_bytes);
   c.set(Counter::kSlabsTotal, s.slabs_total);
@@ -22,6 +23,12 @@ void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kBlocksWriting, s.blocks_writing);
   c.set(Counter::kBlocksDraining, s.blocks_draining);
   c.set(Counter::kBlocksPinned, s.blocks_pinned);
+  c.set(Counter::kBlocksUnsummed, s.blocks_unsummed);
+  c.set(Counter::kDirectoryEntries, s.directory_entries);
+  c.set(Counter::kDirectoryCapacity, s.directory_capacity);
+  c.set(Counter::kDirectoryGrows, s.directory_grows);
+  c.set(Counter::kNamespaces, s.namespaces);
+  c.set(Counter::kSpaces, s.spaces);
   c.set(Counter::kSlotsFree, s.slots_free);
   c.set(Counter::kSlotsQuarantined, s.slots_quarantined);
   c.set(Counter::kBlocksAdopted, s.blocks_adopted);
@@ -42,6 +49,7 @@ void publish_flow(const StoreStats& s, Counters& c) {
   c.set(Counter::kNoSpaceWriterBusy, s.no_space_writer_busy);
   c.set(Counter::kNoSpaceOther, s.no_space_other);
   c.set(Counter::kCommits, s.commits);
+  c.set(Counter::kCommittedBytes, s.committed_bytes);
   c.set(Counter::kCommitsRefused, s.commits_refused);
   c.set(Counter::kAborts, s.aborts);
   c.set(Counter::kAbortsByExit, s.aborts_by_exit);
@@ -62,6 +70,8 @@ void publish_flow(const StoreStats& s, Counters& c) {
 void publish_sessions(const StoreStats& s, const SessionStats& sessions, Counters& c) {
   c.set(Counter::kSessions, s.sessions - s.zombies);
   c.set(Counter::kZombies, s.zombies);
+  c.set(Counter::kZombieBytes, s.zombie_bytes);
+  c.set(Counter::kSessionsKicked, s.sessions_kicked);
   c.set(Counter::kSessionsOpened, s.sessions_opened);
   c.set(Counter::kSessionsResumed, s.sessions_resumed);
   c.set(Counter::kProtocolErrors, s.protocol_errors);
@@ -71,6 +81,13 @@ void publish_sessions(const StoreStats& s, const SessionStats& sessions, Counter
 }
 
 }  // namespace
+
+void publish_load(const AgentLoad& load, TimeNs now_ns, Counters& counters) {
+  counters.set(Counter::kConductorRounds, load.rounds.load(std::memory_order_relaxed));
+  counters.set(Counter::kConductorWorkNs, load.work_ns.load(std::memory_order_relaxed));
+  const TimeNs started_ns = counters.header().start_monotonic_ns;
+  counters.set(Counter::kUptimeSeconds, (now_ns - std::min(started_ns, now_ns)) / kNsPerSecond);
+}
 
 void publish_counters(const Store& store, Conductor& conductor, Counters& counters) {
   const StoreStats& stats = store.stats();

@@ -15,8 +15,6 @@ namespace kvtier {
 
 /// How much a capability of the host matters.
 enum class Need : std::uint8_t { kOff, kTry, kRequire };
-enum class EvictorKind : std::uint8_t { kLru };
-enum class VerifyOnAcquire : std::uint8_t { kOff, kOn };
 
 struct HostConfig {
   std::uint64_t bytes = 0;
@@ -37,8 +35,6 @@ struct LimitsConfig {
   std::uint32_t spaces_max = 0;
   std::uint32_t pinned_percent_client = 0;
   std::uint32_t pinned_percent_namespace = 0;
-  std::uint32_t stock_slots = 0;
-  std::uint32_t request_keys_max = 0;
 };
 
 struct ConductorConfig {
@@ -70,9 +66,7 @@ struct Config {
   IndexConfig index;
   LimitsConfig limits;
   ConductorConfig conductor;
-  EvictorKind evictor = EvictorKind::kLru;
   LogConfig log;
-  VerifyOnAcquire verify_on_acquire = VerifyOnAcquire::kOff;
   std::vector<NamespaceConfig> namespaces;
 
   /// One entry a row of settings_table(), in its order: value and where it came from.

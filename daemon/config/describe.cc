@@ -129,4 +129,16 @@ std::vector<const SettingInfo*> changed_settings(const Config& before, const Con
   return changed;
 }
 
+std::shared_ptr<const Config> with_live_settings(const Config& before, const Config& after) {
+  auto config = std::make_shared<Config>(before);
+  const auto table = settings_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].info.reload != Reload::kLive) continue;
+    config->effective[i] = after.effective[i];
+    table[i].store(*config, config->effective[i].value);
+  }
+  config->namespaces = after.namespaces;
+  return config;
+}
+
 }  // namespace kvtier

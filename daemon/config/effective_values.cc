@@ -1,5 +1,7 @@
 #include "daemon/config/effective_values.h"
 
+#include <algorithm>
+
 #include "daemon/config/nearest_name.h"
 #include "daemon/config/settings_table.h"
 
@@ -16,7 +18,8 @@ std::vector<std::string_view> all_names() {
   for (const auto& row : settings_table()) {
     names.push_back(row.info.path);
     const std::size_t dot = row.info.path.find('.');
-    if (dot != std::string_view::npos) names.push_back(row.info.path.substr(0, dot));
+    const std::string_view section = row.info.path.substr(0, dot);
+    if (std::ranges::find(names, section) == names.end()) names.push_back(section);
   }
   return names;
 }

@@ -8,6 +8,7 @@
 #include "daemon/config/overrides.h"
 #include "daemon/config/settings_table.h"
 #include "daemon/config/yaml_adapter.h"
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
@@ -17,6 +18,8 @@ std::shared_ptr<const Config> make_config(const EffectiveValues& values,
   auto config = std::make_shared<Config>();
   const auto table = settings_table();
   for (std::size_t i = 0; i < table.size(); ++i) table[i].store(*config, values.values()[i].value);
+  // Whole pages: 4GB has none. Never more than was written.
+  config->host.bytes = config->host.bytes / kPageBytes * kPageBytes;
   config->namespaces = std::move(namespaces);
   config->effective = values.values();
   return config;
@@ -41,6 +44,7 @@ ConfigLoad load_config_text(const ConfigSources& sources, std::string_view text,
   apply_sets(sources.sets, values, load.errors);
   const std::shared_ptr<const Config> config = make_config(values, std::move(namespaces));
   check_settings_together(*config, load.errors, load.warnings);
+  check_groups(*config, identities, load.errors);
   if (load.errors.empty()) load.config = config;
   return load;
 }

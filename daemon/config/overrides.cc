@@ -10,9 +10,8 @@ namespace kvtier {
 namespace {
 
 constexpr std::string_view kPrefix = "KVTIER_";
-// Variables with this prefix that others read: fault points, where the configuration file is, the descriptor
-// stores.
-constexpr std::array<std::string_view, 5> kForeign = {"KVTIER_FAULTS", "KVTIER_FAULT_SEED", "KVTIER_CONFIG",
+// Variables with this prefix that others read: fault points, the descriptor stores.
+constexpr std::array<std::string_view, 4> kForeign = {"KVTIER_FAULTS", "KVTIER_FAULT_SEED",
                                                       "KVTIER_KEEPER_FD", "KVTIER_FD_STORE"};
 constexpr std::size_t kMisspellingMax = 2;
 

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "libkvclient/base/units.h"
-#include "libkvclient/wire/limits.h"
 
 namespace kvtier {
 namespace {
@@ -64,7 +63,7 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "2 MiB pages for slabs: off, try (fall back, shown in status), require (refuse to start without)."},
    INTO(host.huge_pages)},
   {{"host.lock", kChoice, "try", 0, 2, kNeed, kRestart, "",
-    "Lock slabs in memory, so that blocks never reach swap: off, try (shown in status), require."},
+    "Lock slabs in memory, so that blocks never reach swap: off, try (shown in status), require (refuse to start)."},
    INTO(host.lock)},
   {{"host.low_water_blocks", kCount, "64", 0, 64, NO_CHOICE, kLive, "blocks",
     "Free slots that a background pass keeps ready in each space; 0 evicts only when a slot is asked for."},
@@ -92,22 +91,10 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
   {{"limits.pinned_fraction_namespace", kPercent, "80%", 1, 100, NO_CHOICE, kLive, "",
     "Share of host memory that the clients of one namespace may hold pinned together."},
    INTO(limits.pinned_percent_namespace)},
-  {{"limits.stock_slots", kCount, "64", 0, 4096, NO_CHOICE, kLive, "slots",
-    "Slots granted to a client in advance, so that a reserve needs no answer; 0 grants none."},
-   INTO(limits.stock_slots)},
-  {{"limits.request_keys_max", kCount, "4096", 1, kRequestKeysMax, NO_CHOICE, kRestart, "keys",
-    "Keys in one request; the library splits longer calls."},
-   INTO(limits.request_keys_max)},
 
   {{"conductor.spin_us", kCount, "20", 0, 10000, NO_CHOICE, kLive, "us",
     "Time that the conductor polls after its last work before it sleeps; 0 sleeps at once."},
    [](Config& config, const SettingValue& value) { config.conductor.spin_ns = value.number * kNsPerUs; }},
-  {{"evictor", kChoice, "lru", 0, 0, "lru", kRestart, "",
-    "Order in which blocks leave a full tier."},
-   INTO(evictor)},
-  {{"verify_on_acquire", kChoice, "off", 0, 1, "off|on", kRestart, "",
-    "Clients check a block's checksum each time they acquire it; costs a pass over the block."},
-   INTO(verify_on_acquire)},
 
   {{"log.level", kChoice, "info", 0, 5, "trace|debug|info|warn|error|off", kLive, "",
     "Least severe message that is written."},

@@ -35,6 +35,7 @@ void end(StoreState& state, const Session& session) {
   event.session = session.index;
   event.reason = "ended by an administrator (kvctl kick)";
   state.outbox->push_back(std::move(event));
+  ++state.stats.sessions_kicked;
 }
 
 }  // namespace

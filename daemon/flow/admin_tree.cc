@@ -69,7 +69,9 @@ class TreeWalk {
     node.first = state_.blocks[at_].key;
     node.depth = cursor_.depth;
     node.level = cursor_.level;
-    node.age_ms = static_cast<std::uint32_t>(state_.now() / kNsPerMs) - state_.blocks[at_].access_ms;
+    const BlockRecord& first = state_.blocks[at_];
+    const bool is_writing = first.writer != kNoWriter;  // nobody could access it yet
+    node.age_ms = is_writing ? 0 : static_cast<std::uint32_t>(state_.now() / kNsPerMs) - first.access_ms;
     while (true) {
       const BlockRecord& record = state_.blocks[at_];
       ++node.blocks;

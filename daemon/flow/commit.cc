@@ -67,6 +67,7 @@ Code publish(StoreState& state, Session& session, BlockId id) {
   ++state.stats.blocks_ready;
   ++tenant.blocks_ready;
   ++state.stats.commits;
+  state.stats.committed_bytes += space.block_bytes;
   checksum_schedule(state, id);
   waits_resolve(state, id, true);
   return Code::kOk;

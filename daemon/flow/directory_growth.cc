@@ -63,6 +63,7 @@ Status directory_make_room(StoreState& state, Tenant& tenant, std::uint64_t more
   tenant.directory.writer.mark_moved();
   tenant.directory = std::move(larger).value();
   ++tenant.directory_epoch;
+  ++state.stats.directory_grows;
   for (const SessionIndex index : tenant.sessions) {
     if (state.session(index)->life != Session::Life::kAttached) continue;
     state.outbox->push_back({.kind = OutEvent::Kind::kDirectoryMoved,

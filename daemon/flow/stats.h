@@ -8,9 +8,10 @@ namespace kvtier {
 
 struct StoreStats {
   // gauges
-  std::uint64_t host_bytes = 0;      ///< payload memory of the host tier, all slabs
-  std::uint64_t metadata_bytes = 0;  ///< directories, slot tables, block table, index: resident
-  std::uint64_t channel_bytes = 0;   ///< rings, arenas and pin tables of all clients: resident
+  std::uint64_t host_bytes = 0;         ///< payload memory of the host tier, all slabs
+  std::uint64_t host_bytes_locked = 0;  ///< of it, locked against swap
+  std::uint64_t metadata_bytes = 0;     ///< directories, slot tables, block table, index: resident
+  std::uint64_t channel_bytes = 0;      ///< rings, arenas and pin tables of all clients: resident
   std::uint64_t blocks_ready = 0;
   std::uint64_t blocks_writing = 0;
   std::uint64_t blocks_draining = 0;  ///< unpublished, still leased
@@ -23,6 +24,12 @@ struct StoreStats {
   std::uint64_t blocks_pinned = 0;  ///< by kPin, not leases
   std::uint64_t waits_open = 0;
   std::uint64_t reserves_deferred = 0;
+  std::uint64_t blocks_unsummed = 0;  ///< a checksum is due
+  std::uint64_t directory_entries = 0;
+  std::uint64_t directory_capacity = 0;
+  std::uint64_t namespaces = 0;
+  std::uint64_t spaces = 0;
+  std::uint64_t zombie_bytes = 0;  ///< slabs that zombies may write
   // counters
   std::uint64_t reserve_new = 0;
   std::uint64_t reserve_exists = 0;
@@ -33,6 +40,7 @@ struct StoreStats {
   std::uint64_t no_space_writer_busy = 0;
   std::uint64_t no_space_other = 0;
   std::uint64_t commits = 0;
+  std::uint64_t committed_bytes = 0;
   std::uint64_t commits_refused = 0;
   std::uint64_t aborts = 0;
   std::uint64_t aborts_by_exit = 0;
@@ -52,8 +60,10 @@ struct StoreStats {
   std::uint64_t protocol_errors = 0;
   std::uint64_t sessions_opened = 0;
   std::uint64_t sessions_resumed = 0;
+  std::uint64_t sessions_kicked = 0;
   std::uint64_t blocks_adopted = 0;
   std::uint64_t adoption_dropped = 0;
+  std::uint64_t directory_grows = 0;
   std::uint64_t checksums = 0;
   std::uint64_t checksum_failures = 0;
 };

@@ -52,8 +52,41 @@ TimeNs Store::next_deadline() const {
                    state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
 }
 
+namespace {
+
+// What is cheaper to count when somebody looks than to keep.
+void count_gauges(Store::State& state) {
+  StoreStats& stats = state.stats;
+  stats.host_bytes_locked = state.memory.locked_bytes();
+  stats.blocks_unsummed = state.sums.size();
+  stats.namespaces = state.tenants.size();
+  stats.spaces = stats.directory_entries = stats.directory_capacity = stats.zombie_bytes = 0;
+  for (const Tenant& tenant : state.tenants) {
+    stats.spaces += tenant.spaces.size();
+    stats.directory_entries += tenant.directory.writer.size();
+    stats.directory_capacity += tenant.directory.writer.capacity();
+  }
+  for (const auto& session : state.sessions) {
+    if (session == nullptr || session->life == Session::Life::kAttached) continue;
+    stats.zombie_bytes += session->slabs_lent * state.memory.slab_bytes();
+  }
+}
+
+}  // namespace
+
+void Store::set_limits(const StoreLimits& limits) {
+  state_->options.low_water_blocks = limits.low_water_blocks;
+  state_->options.pinned_percent_client = limits.pinned_percent_client;
+  state_->options.pinned_percent_namespace = limits.pinned_percent_namespace;
+}
+
+const Status& Store::lock_refusal() const {
+  return state_->memory.lock_refusal();
+}
+
 const StoreStats& Store::stats() const {
   StoreStats& stats = state_->stats;
+  count_gauges(*state_);
   stats.metadata_bytes = state_->blocks.bytes_resident() + state_->index->bytes_resident();
   for (const Tenant& tenant : state_->tenants) {
     stats.metadata_bytes += tenant.directory.mapping.size();

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/memory/host_memory.h"
 #include "daemon/model/fd_store.h"
 #include "daemon/model/ids.h"
 #include "libkvclient/base/clock.h"
@@ -25,6 +26,7 @@ struct StoreOptions {
   std::uint64_t host_bytes = 0;
   std::uint64_t slab_bytes = 0;  ///< 0: chosen from host_bytes
   bool use_huge_pages = false;
+  MemoryLock lock = MemoryLock::kOff;
   std::uint32_t low_water_blocks = 64;
   std::uint32_t blocks_max = 0;  ///< 0: what the host tier can hold in slots of one page
   std::uint32_t sessions_max = 256;
@@ -34,6 +36,13 @@ struct StoreOptions {
   std::uint32_t pinned_percent_namespace = 80;
   std::function<std::uint64_t()> memory_available;  ///< HostMemoryOptions::available
   std::uint64_t seed = 0;  ///< 0: from the system's entropy; the simulation gives one
+};
+
+/// Those options that may change while the store works.
+struct StoreLimits {
+  std::uint32_t low_water_blocks = 0;
+  std::uint32_t pinned_percent_client = 0;
+  std::uint32_t pinned_percent_namespace = 0;
 };
 
 /// Who connects. The caller (session) has checked the peer's right to the namespace.
@@ -169,6 +178,11 @@ class Store {
   [[nodiscard]] TimeNs next_deadline() const;
   /// Moves the queued events out; call after every submit and do_work.
   std::vector<OutEvent>& outbox() { return outbox_; }
+
+  void set_limits(const StoreLimits& limits);
+
+  /// Why not all of the tier is locked although that was to be tried.
+  [[nodiscard]] const Status& lock_refusal() const;
 
   [[nodiscard]] const StoreStats& stats() const;
   StoreAdmin& admin();

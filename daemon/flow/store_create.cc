@@ -78,6 +78,7 @@ Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const 
   const HostMemoryOptions memory{.bytes = options.host_bytes,
                                  .slab_bytes = options.slab_bytes,
                                  .use_huge_pages = options.use_huge_pages,
+                                 .lock = options.lock,
                                  .available = options.memory_available};
   const RestartSizes sizes = restart_sizes(options, slab_count(memory));
   StoredFds stored = take_stored(fds);

@@ -57,11 +57,28 @@ Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore&
       return slab.status().while_doing("host.bytes is " + format_size(memory.bytes_) + ", " +
                                        format_size(at) + " could be reserved; lower host.bytes");
     }
-    memory.slabs_.push_back(std::move(slab).value());
-    memory.unassigned_.push_back(index);
+    KV_RETURN_IF_ERROR(memory.add(std::move(slab).value(), options.lock));
   }
   std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
   return result;
+}
+
+// After the first refusal no other slab is tried: the limit is one for all.
+Status HostMemory::add(Slab slab, MemoryLock lock) {
+  if (lock != MemoryLock::kOff && lock_refusal_.is_ok()) lock_refusal_ = slab.lock();
+  if (lock == MemoryLock::kRequire && !lock_refusal_.is_ok()) {
+    return lock_refusal_.while_doing("host.lock is require, host.bytes is " + format_size(bytes_) + " and " +
+                                     format_size(locked_bytes()) + " could be locked");
+  }
+  unassigned_.push_back(slab.index());
+  slabs_.push_back(std::move(slab));
+  return Status::ok();
+}
+
+std::uint64_t HostMemory::locked_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Slab& slab : slabs_) bytes += slab.is_locked() ? slab.bytes() : 0;
+  return bytes;
 }
 
 std::uint64_t HostMemory::bytes_of(std::uint64_t at) const {
@@ -86,8 +103,7 @@ Result<HostMemory> HostMemory::adopt(const HostMemoryOptions& options,
     const std::string name = "slab" + std::to_string(index_of(index));
     Result<Slab> slab = Slab::adopt(index, memory.bytes_of(at), take(name + ".data"), take(name + ".slots"));
     if (!slab.is_ok()) return slab.status();
-    memory.slabs_.push_back(std::move(slab).value());
-    memory.unassigned_.push_back(index);
+    KV_RETURN_IF_ERROR(memory.add(std::move(slab).value(), options.lock));
   }
   std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
   return result;
@@ -102,7 +118,10 @@ Status HostMemory::replace(Slab& slab, bool use_huge_pages, FdStore& fds) {
   KV_RETURN_IF_ERROR(shm_punch(slab.data_fd(true), 0, bytes));
   Result<Slab> fresh = Slab::create(index, bytes, use_huge_pages, fds, floor);
   if (!fresh.is_ok()) return fresh.status();
+  const bool was_locked = slab.is_locked();
   slab = std::move(fresh).value();
+  // The old lock went with its mapping; a limit lowered since leaves this slab unlocked, as is counted.
+  if (was_locked) (void)slab.lock();
   unassigned_.push_back(index);
   return Status::ok();
 }

@@ -12,10 +12,17 @@
 
 namespace kvtier {
 
+enum class MemoryLock : std::uint8_t {
+  kOff,
+  kTry,     ///< as much as the limit allows
+  kRequire  ///< no memory without
+};
+
 struct HostMemoryOptions {
   std::uint64_t bytes = 0;
   std::uint64_t slab_bytes = 0;  ///< 0: chosen
   bool use_huge_pages = false;
+  MemoryLock lock = MemoryLock::kOff;
   /// Bytes that may still be taken; asked before each slab, because the kernel does not refuse pages that it
   /// lacks: it kills somebody. Null: not asked.
   std::function<std::uint64_t()> available;
@@ -32,7 +39,8 @@ class HostMemory {
   /// Of an adopted slab that turned out to belong to a namespace.
   void remove_unassigned(SlabIndex index) { std::erase(unassigned_, index); }
 
-  /// Closes a slab's memory and makes new for it, unassigned; generations go on above those it had.
+  /// Closes a slab's memory and makes new for it, unassigned, locked if the old one was and the limit still
+  /// allows it; generations go on above those it had.
   Status replace(Slab& slab, bool use_huge_pages, FdStore& fds);
 
   /// A slab that belongs to no namespace yet, taken off the list; nullptr: none left.
@@ -46,6 +54,9 @@ class HostMemory {
   [[nodiscard]] Slab& slab(SlabIndex index) { return slabs_[index_of(index)]; }
   [[nodiscard]] std::uint32_t slab_count() const { return static_cast<std::uint32_t>(slabs_.size()); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t locked_bytes() const;
+  /// Why not all of it is locked although that was to be tried; ok: it is, or nobody asked.
+  [[nodiscard]] const Status& lock_refusal() const { return lock_refusal_; }
   [[nodiscard]] std::uint64_t slab_bytes() const { return slab_bytes_; }
 
   /// The size that is chosen for a tier: about 1/128 of it, a power of two between 16 MiB and 1 GiB.
@@ -54,9 +65,11 @@ class HostMemory {
  private:
   static Result<HostMemory> sized(const HostMemoryOptions& options);
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t at) const;
+  Status add(Slab slab, MemoryLock lock);
 
   std::deque<Slab> slabs_;  ///< stable addresses
   std::vector<SlabIndex> unassigned_;
+  Status lock_refusal_;
   std::uint64_t bytes_ = 0;
   std::uint64_t slab_bytes_ = 0;
 };

@@ -1,6 +1,10 @@
 #include "daemon/memory/slab.h"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
 #include <string>
 
@@ -16,6 +20,12 @@ std::string fd_name(SlabIndex index, const char* what) {
 std::uint64_t table_bytes_for(std::uint64_t slab_bytes) {
   const std::uint64_t slots = std::min<std::uint64_t>(slab_bytes / kSlotAlignment, SlotRef::kSlotsMax);
   return round_up(slot_table_bytes(slots), kPageBytes);
+}
+
+std::string lock_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return "not known";
+  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : format_size(limit.rlim_cur);
 }
 
 std::uint64_t resident_table_bytes(std::uint64_t slots) {
@@ -69,6 +79,16 @@ Result<Slab> Slab::adopt(SlabIndex index, std::uint64_t bytes, UniqueFd data, Un
   const Status status = slab.map_all(std::move(data), std::move(slots), bytes);
   if (!status.is_ok()) return status.while_doing("adopting slab " + std::to_string(index_of(index)));
   return slab;
+}
+
+Status Slab::lock() {
+  if (::mlock(data_.data(), data_.size()) == 0) {
+    is_locked_ = true;
+    return Status::ok();
+  }
+  const Status failed = Status::from_errno("mlock of " + format_size(data_.size()), errno);
+  return {Code::kNoSpace, failed.message() + "; RLIMIT_MEMLOCK is " + lock_limit() +
+                              ": raise it (LimitMEMLOCK= of the unit, ulimit -l) above host.bytes"};
 }
 
 Status Slab::adopt_assignment(NamespaceId owner, std::uint64_t slot_bytes) {

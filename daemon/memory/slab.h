@@ -34,6 +34,10 @@ class Slab {
   Status adopt_assignment(NamespaceId owner, std::uint64_t slot_bytes);
   void finish_adoption();
 
+  /// Locks the payload against swap, which also maps all of it. kNoSpace, with the limit: not allowed to.
+  Status lock();
+  [[nodiscard]] bool is_locked() const { return is_locked_; }
+
   /// Gives the slab to a namespace in slots of `slot_bytes`. Every slot is free afterwards, under generations
   /// that no earlier locator has. kInvalid: a slot does not fit; kNoSpace: no pages for the slot table.
   Status assign(NamespaceId owner, std::uint64_t slot_bytes);
@@ -92,6 +96,7 @@ class Slab {
   std::uint32_t slot_count_ = 0;
   std::uint32_t lost_count_ = 0;  ///< slots whose generations are used up
   Generation floor_ = 0;
+  bool is_locked_ = false;
   std::vector<std::uint32_t> free_;
   std::vector<BlockId> blocks_;
 };

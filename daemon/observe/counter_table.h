@@ -7,7 +7,6 @@
 #define KV_COUNTER_TABLE(KV_COUNTER)                                                                                  \
   /* memory of the host tier */                                                                                       \
   KV_COUNTER(kHostBytes, kConductor, kGauge, "host_bytes", "bytes", "Payload memory of the host tier, all slabs.")     \
-  KV_COUNTER(kHostBytesReady, kConductor, kGauge, "host_bytes_ready", "bytes", "Payload of ready blocks in the host tier.") \
   KV_COUNTER(kHostBytesHuge, kConductor, kGauge, "host_bytes_huge", "bytes", "Host tier memory in huge pages.")        \
   KV_COUNTER(kHostBytesLocked, kConductor, kGauge, "host_bytes_locked", "bytes", "Host tier memory locked against swap.") \
   KV_COUNTER(kMetadataBytes, kConductor, kGauge, "metadata_bytes", "bytes", "Directories, slot tables, block table, index and tree, resident.") \
@@ -26,7 +25,6 @@
   KV_COUNTER(kBlocksPinned, kConductor, kGauge, "blocks_pinned", "blocks", "Blocks held by a pin call; leases do not count.") \
   KV_COUNTER(kBlocksUnsummed, kConductor, kGauge, "blocks_unsummed", "blocks", "Ready blocks without a checksum yet.") \
   KV_COUNTER(kSlotsFree, kConductor, kGauge, "slots_free", "slots", "Free slots of the assigned slabs.")               \
-  KV_COUNTER(kSlotsStock, kConductor, kGauge, "slots_stock", "slots", "Slots granted to clients in advance.")          \
   KV_COUNTER(kSlotsQuarantined, kConductor, kGauge, "slots_quarantined", "slots", "Slots of clients that are gone but may still write.") \
   KV_COUNTER(kBlocksAdopted, kConductor, kCounter, "blocks_adopted", "blocks", "Blocks taken over from an earlier daemon.") \
   KV_COUNTER(kAdoptionDropped, kConductor, kCounter, "adoption_dropped", "blocks", "Blocks of an earlier daemon that could not be taken over.") \
@@ -51,7 +49,6 @@
   KV_COUNTER(kEvictionsRequested, kConductor, kCounter, "evictions_requested", "blocks", "Blocks evicted or flushed by an administrator.") \
   KV_COUNTER(kEvictPutBack, kConductor, kCounter, "evict_put_back", "blocks", "Eviction candidates that stayed because they were leased.") \
   KV_COUNTER(kEvictScanned, kConductor, kCounter, "evict_scanned", "blocks", "Eviction candidates looked at.")         \
-  KV_COUNTER(kEvictPasses, kConductor, kCounter, "evict_passes", "passes", "Eviction passes.")                         \
   /* hits */                                                                                                          \
   KV_COUNTER(kHitsHost, kConductor, kCounter, "hits_host", "blocks", "Blocks acquired in the host tier, by the access log.") \
   KV_COUNTER(kAccessRecords, kConductor, kCounter, "access_records", "records", "Access records taken from client channels.") \
@@ -59,24 +56,20 @@
   KV_COUNTER(kAccessRecordsInvalid, kConductor, kCounter, "access_records_invalid", "records", "Access records that made no sense.") \
   KV_COUNTER(kDirectoryEntries, kConductor, kGauge, "directory_entries", "entries", "Entries of all directories.")     \
   KV_COUNTER(kDirectoryCapacity, kConductor, kGauge, "directory_capacity", "entries", "Entries that the directories have room for.") \
-  KV_COUNTER(kDirectoryFalseMisses, kConductor, kCounter, "directory_false_misses", "blocks", "Look-ups that gave up on a busy entry, as reported by clients.") \
   KV_COUNTER(kDirectoryGrows, kConductor, kCounter, "directory_grows", "directories", "Directories replaced by a larger one.") \
-  KV_COUNTER(kTreeNodes, kConductor, kGauge, "tree_nodes", "nodes", "Nodes of the prefix tree.")                       \
   KV_COUNTER(kNamespaces, kConductor, kGauge, "namespaces", "namespaces", "Namespaces in use.")                        \
   KV_COUNTER(kSpaces, kConductor, kGauge, "spaces", "spaces", "Registered specs.")                                     \
   /* clients */                                                                                                       \
   KV_COUNTER(kSessions, kConductor, kGauge, "sessions", "clients", "Connected clients.")                               \
   KV_COUNTER(kZombies, kConductor, kGauge, "zombies", "clients", "Disconnected clients whose process still lives.")    \
-  KV_COUNTER(kZombieBytes, kConductor, kGauge, "zombie_bytes", "bytes", "Memory that disconnected clients keep from use.") \
-  KV_COUNTER(kClientsDegraded, kConductor, kGauge, "clients_degraded", "clients", "Clients beyond their pin budget, or stopped with pins.") \
+  KV_COUNTER(kZombieBytes, kConductor, kGauge, "zombie_bytes", "bytes", "Slabs that disconnected clients may still write.") \
   KV_COUNTER(kSessionsOpened, kConductor, kCounter, "sessions_opened", "sessions", "Sessions opened.")                 \
   KV_COUNTER(kSessionsResumed, kConductor, kCounter, "sessions_resumed", "sessions", "Sessions that proved their channel after a reconnect.") \
   KV_COUNTER(kSessionsRefused, kConductor, kCounter, "sessions_refused", "sessions", "Connections refused: access, version or limit.") \
   KV_COUNTER(kSessionsKicked, kConductor, kCounter, "sessions_kicked", "sessions", "Sessions ended by an administrator.") \
   KV_COUNTER(kProtocolErrors, kConductor, kCounter, "protocol_errors", "sessions", "Sessions ended because they broke the protocol.") \
   KV_COUNTER(kCommands, kConductor, kCounter, "commands", "commands", "Commands taken from client rings.")             \
-  /* bytes moved and checked */                                                                                       \
-  KV_COUNTER(kMovedBytes, kConductor, kCounter, "moved_bytes", "bytes", "Bytes that the daemon moved between tiers.")  \
+  /* bytes stored and checked */                                                                                      \
   KV_COUNTER(kCommittedBytes, kConductor, kCounter, "committed_bytes", "bytes", "Payload bytes of committed blocks.")  \
   KV_COUNTER(kChecksums, kConductor, kCounter, "checksums", "blocks", "Block checksums computed.")                     \
   KV_COUNTER(kChecksumFailures, kConductor, kCounter, "checksum_failures", "blocks", "Blocks whose bytes did not match their checksum.") \

@@ -20,7 +20,7 @@ struct CountersOptions {
 /// Owns the mapping. Values: each by its one writer. Created before the agents start, outlives them.
 class Counters {
  public:
-  /// Writes a complete file beside `path` and renames it over: a reader never sees half of one. kSystem, or
+  /// Writes a complete file beside `path` and renames it over: a reader never sees half of one. path_error(), or
   /// kNoSpace when its pages cannot be reserved.
   static Result<Counters> create(const CountersOptions& options, const Clock& clock);
 

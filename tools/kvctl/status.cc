@@ -23,10 +23,11 @@ std::string start_text(const Json& status) {
 
 void print_tier(const Json& tier) {
   print_line(("tier " + text(tier, "name")).c_str(),
-             size(tier, "bytes") + ", " + count(tier, "blocks_ready") + " blocks, " +
-                 count(tier, "blocks_writing") + " being written, " + count(tier, "slots_free") +
-                 " slots free, " + count(tier, "slots_quarantined") + " quarantined, " +
-                 count(tier, "slabs_assigned") + " of " + count(tier, "slabs") + " slabs assigned");
+             size(tier, "bytes") + ", " + size(tier, "bytes_locked") + " locked, " +
+                 count(tier, "blocks_ready") + " blocks, " + count(tier, "blocks_writing") +
+                 " being written, " + count(tier, "slots_free") + " slots free, " +
+                 count(tier, "slots_quarantined") + " quarantined, " + count(tier, "slabs_assigned") +
+                 " of " + count(tier, "slabs") + " slabs assigned");
 }
 
 void print_config(const Json& config, bool is_all) {

@@ -64,7 +64,7 @@ TEST(ConfigFile, DottedKeyIsExplained) {
 
 TEST(ConfigFile, AllMistakesAreReportedTogether) {
   const ConfigLoad load = load_text("host:\n  byte: 1\n  lock: maybe\nlog: loud\n",
-                                    {"evictor=fifo", "nonsense"}, {"KVTIER_HOST_BITES=1"});
+                                    {"log.target=nowhere", "nonsense"}, {"KVTIER_HOST_BITES=1"});
   EXPECT_EQ(load.errors.size(), 6U) << to_string(load.errors);
   EXPECT_EQ(load.config, nullptr);
   EXPECT_EQ(load.status().code(), Code::kInvalid);

@@ -1,5 +1,5 @@
 #pragma once
-// Loads configurations from text, against a user database of two users and one group.
+// Loads configurations from text, against a user database of two users and three groups.
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,8 @@ class FixedIdentities final : public IdentityLookup {
   }
   [[nodiscard]] std::optional<std::uint32_t> gid_of(const std::string& name) const override {
     if (name == "gpu") return 44;
+    if (name == "kv") return 45;
+    if (name == "adm") return 46;
     return std::nullopt;
   }
   [[nodiscard]] std::uint32_t own_uid() const override { return 990; }

@@ -24,7 +24,32 @@ TEST(CrossChecks, SlabsAgainstHostBytes) {
   EXPECT_TRUE(has(errors_of("host:\n  bytes: 33MiB\n  slab_bytes: 3MiB\n"),
                   "is no multiple of the page size, 2 MiB"));
   EXPECT_EQ(errors_of("host:\n  bytes: 33MiB\n  slab_bytes: 3MiB\n  huge_pages: off\n"), "");
-  EXPECT_TRUE(has(errors_of("host:\n  bytes: 100MB\n"), "is no multiple of 4 KiB; write 99999744B"));
+}
+
+// Sizes of powers of ten have a rest that is no page.
+TEST(CrossChecks, HostBytesAreRoundedDownToWholePages) {
+  const ConfigLoad load = load_text("host:\n  bytes: 4GB\n");
+  ASSERT_TRUE(load.is_ok()) << to_string(load.errors);
+  EXPECT_EQ(load.config->host.bytes, 3'999'997'952U);
+}
+
+TEST(CrossChecks, GroupsAreThoseOfTheHost) {
+  EXPECT_EQ(errors_of("socket_group: gpu\nadmin_group: \"44\"\n"), "");
+  EXPECT_TRUE(has(errors_of("socket_group: ghosts\n"), "socket_group: \"ghosts\" is no group of this host"));
+  EXPECT_TRUE(has(errors_of("admin_group: ghosts\n"), "admin_group: \"ghosts\" is no group of this host"));
+}
+
+// What the refusal advises fits.
+TEST(CrossChecks, TablesCountBesideTheTier) {
+  const ConfigLoad load = load_text("host:\n  bytes: 8GiB\n");
+  ASSERT_TRUE(load.is_ok());
+  const std::uint64_t tables = table_bytes(*load.config);
+  EXPECT_GT(tables, 8 * kGi / (64 << 10) * 269);
+  EXPECT_TRUE(check_memory_fits(*load.config, limits_of(9 * kGi), {tables, 0}).is_ok());
+  const Status refused = check_memory_fits(*load.config, limits_of(8 * kGi + (256 << 20)), {tables, 0});
+  EXPECT_TRUE(has(refused.message(), "set host.bytes to at most 8144MiB")) << tables;
+  const ConfigLoad sized = load_text("host:\n  bytes: 8GiB\nindex:\n  blocks_max: 1000000\n");
+  EXPECT_GT(table_bytes(*sized.config), 269'000'000U);
 }
 
 // No 32-bit and no floating-point number on the way: sizes beyond 512 GiB are exact.

@@ -41,10 +41,31 @@ TEST(Overrides, WrongFlagsSayHow) {
 
 TEST(Overrides, MisspeltVariableIsAnErrorAForeignOneAWarning) {
   EXPECT_TRUE(has(errors_of("", {}, {"KVTIER_HOST_BYTE=1GiB"}), "did you mean KVTIER_HOST_BYTES?"));
-  const ConfigLoad load = load_text("", {}, {"KVTIER_PYTHON_TRACE=1", "PATH=/bin", "KVTIER_FAULTS=x=fail"});
+  const ConfigLoad load = load_text("", {}, {"KVTIER_CONFIG=/x.yaml", "PATH=/bin", "KVTIER_FAULTS=x=fail"});
   EXPECT_TRUE(load.is_ok());
   ASSERT_EQ(load.warnings.size(), 1U);
-  EXPECT_TRUE(has(to_string(load.warnings), "KVTIER_PYTHON_TRACE: no setting has this variable"));
+  EXPECT_TRUE(has(to_string(load.warnings), "KVTIER_CONFIG: no setting has this variable"));
+}
+
+TEST(Overrides, EachValidNameIsListedOnce) {
+  const std::string errors = errors_of("zzzzzzzzzzzzzzzz: 1\n");
+  ASSERT_TRUE(has(errors, "valid names are "));
+  EXPECT_EQ(errors.find(" host,"), errors.rfind(" host,"));
+}
+
+// Nothing but what changes at run time: the rest is in force until the restart.
+TEST(Overrides, AReloadTakesOverLiveSettingsOnly) {
+  const ConfigLoad before = load_text("");
+  const ConfigLoad after =
+      load_text("host:\n  bytes: 2GiB\n  low_water_blocks: 3\nnamespaces:\n  - {name: a}\n");
+  ASSERT_TRUE(after.is_ok());
+  const std::shared_ptr<const Config> now = with_live_settings(*before.config, *after.config);
+  EXPECT_EQ(now->host.bytes, before.config->host.bytes);
+  EXPECT_EQ(now->host.low_water_blocks, 3U);
+  EXPECT_EQ(now->namespaces[0].name, "a");
+  const std::vector<const SettingInfo*> open = changed_settings(*now, *after.config);
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_EQ(open[0]->path, "host.bytes");
 }
 
 TEST(Overrides, EnvironmentNameFollowsThePath) {

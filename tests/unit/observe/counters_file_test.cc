@@ -110,7 +110,7 @@ TEST_F(CountersFile, LinksAreNotFollowed) {
 
 TEST_F(CountersFile, FolderThatIsNotThereIsNamed) {
   const Result<Counters> counters = Counters::create({folder_ / "no/c", "x", 0, 8}, clock_);
-  EXPECT_EQ(counters.code(), Code::kSystem);
+  EXPECT_EQ(counters.code(), Code::kNotFound);
   EXPECT_NE(counters.status().message().find("no/c.new"), std::string::npos);
 }
 

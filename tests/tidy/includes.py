@@ -3,7 +3,7 @@ import posixpath
 import re
 from typing import NamedTuple
 
-CPP = (".h", ".hpp", ".cc", ".cu", ".cuh")
+CPP = (".c", ".h", ".hpp", ".cc", ".cu", ".cuh")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -17,6 +17,7 @@ RANKS = {
 # Outside the ranks: exactly these.
 ALLOWED = {
     "libkvclient/python": {"libkvclient/include"},
+    "libkvclient/examples": {"libkvclient/include"},
     "tools/kvctl": {"libkvclient/base", "libkvclient/wire", "daemon/config"},
     "tools/kvbench": {"libkvclient/include", "libkvclient/base", "libkvclient/wire", "tests/support"},
     "tools/kvsim": {"libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},

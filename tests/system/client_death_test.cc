@@ -84,6 +84,25 @@ TEST_F(ClientDeath, R08_leases_and_reservations_come_back) {
   EXPECT_EQ(read.wrong_blocks, 0u);
 }
 
+// A kick ends a session, not an engine: it reconnects and writes where it wrote before, in all of the tier.
+TEST_F(ClientDeath, an_engine_that_was_kicked_goes_on) {
+  constexpr std::size_t kMostOfTheTier = 400;
+  CacheClient engine(options());
+  ASSERT_EQ(engine.store(1, 0, kMostOfTheTier), kMostOfTheTier) << engine.error();
+  ASSERT_EQ(engine.hold(1, 10), 10u);
+  ChildProcess kick({.command = {program("kvctl"), "--socket", place_.admin_socket(), "kick", "--pid",
+                                 std::to_string(::getpid())},
+                     .environment = {},
+                     .output_path = place_.file("kvctl")});
+  ASSERT_EQ(kick.wait(), 0) << read_file(place_.file("kvctl"));
+  ASSERT_TRUE(eventually([&] { return engine.status().resumed_count == 1; })) << place_.output();
+  ASSERT_TRUE(eventually([&] { return engine.works(2); })) << "its spaces are registered again";
+  EXPECT_EQ(engine.store(3, 0, kMostOfTheTier), kMostOfTheTier) << engine.error();
+  EXPECT_EQ(engine.read(1, 10).wrong_blocks, 0u);
+  EXPECT_EQ(engine.match(1, 10), 10u) << "what it leases stayed";
+  EXPECT_TRUE(reaches("zombies", 0));
+}
+
 // The smallest number that no process of ours has.
 pid_t unused_pid() {
   pid_t pid = 2;

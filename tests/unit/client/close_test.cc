@@ -53,7 +53,7 @@ TEST(ClientClose, WritersFinishOrFindItStaleAndTheGoodbyeIsSaid) {
     std::atomic<std::uint64_t> granted{0};
     std::vector<std::thread> writers;
     for (std::uint64_t i = 0; i < 3; ++i)
-      writers.emplace_back([&, i] { write_until_stale(closing.space, i, granted); });
+      writers.emplace_back([&, i] { write_until_stale(closing.space, 3 * round + i, granted); });
     wait_until([&] { return granted.load(std::memory_order_relaxed) > 3; });
     kvc_client_close(closing.client);
     for (std::thread& writer : writers) writer.join();

@@ -50,6 +50,7 @@ Status Daemon::open_store() {
   }
   KV_RETURN_IF_ERROR(check_descriptors(*config_));
   StoreOptions options = store_options(*config_);
+  options.slab_done = [progress = progress_.get()] { progress->go_on(); };
   KV_RETURN_IF_ERROR(choose_pages(limits, options));
   Result<std::unique_ptr<Store>> store = Store::create(options, clock_, *progress_);
   progress_->finish();
@@ -130,6 +131,7 @@ void Daemon::make_runners() {
 }
 
 Status Daemon::start() {
+  publish_counters(*store_, *conductor_, *counters_);  // kvctl stat has numbers from READY=1 on
   KV_RETURN_IF_ERROR(checksum_runner_->start());
   KV_RETURN_IF_ERROR(conductor_runner_->start());
   KV_RETURN_IF_ERROR(admin_runner_->start());

@@ -26,6 +26,10 @@ Status ProgressFdStore::put(std::string_view name, int fd) {
   return Status::ok();
 }
 
+void ProgressFdStore::go_on() {
+  if (is_starting_ && clock_.now_ns() - reported_ns_ >= kReportNs) report();
+}
+
 void ProgressFdStore::report() {
   reported_ns_ = clock_.now_ns();
   const std::uint64_t percent = std::min(bytes_total_, bytes_done_) * 100 / bytes_total_;

@@ -22,6 +22,8 @@ class ProgressFdStore final : public FdStore {
   [[nodiscard]] std::uint64_t held_bytes() const override { return store_.held_bytes(); }
   [[nodiscard]] std::string_view kind() const override { return store_.kind(); }
 
+  /// Work went on without a new descriptor: an adopted slab was locked.
+  void go_on();
   /// The start is over: nothing is reported any more.
   void finish() { is_starting_ = false; }
 

@@ -62,8 +62,9 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
   {{"host.huge_pages", kChoice, "try", 0, 2, kNeed, kRestart, "",
     "2 MiB pages for slabs: off, try (fall back, shown in status), require (refuse to start without)."},
    INTO(host.huge_pages)},
-  {{"host.lock", kChoice, "try", 0, 2, kNeed, kRestart, "",
-    "Lock slabs in memory, so that blocks never reach swap: off, try (shown in status), require (refuse to start)."},
+  {{"host.lock", kChoice, "off", 0, 2, kNeed, kRestart, "",
+    "Lock slabs in memory, so that blocks never reach swap: off, try (shown in status), require (refuse to start). "
+    "Each start, a warm one too, touches every page of the tier: seconds a GiB."},
    INTO(host.lock)},
   {{"host.low_water_blocks", kCount, "64", 0, 64, NO_CHOICE, kLive, "blocks",
     "Free slots that a background pass keeps ready in each space; 0 evicts only when a slot is asked for."},

@@ -35,6 +35,7 @@ struct StoreOptions {
   std::uint32_t pinned_percent_client = 50;  ///< of the tier; beyond: health degraded, holder named
   std::uint32_t pinned_percent_namespace = 80;
   std::function<std::uint64_t()> memory_available;  ///< HostMemoryOptions::available
+  std::function<void()> slab_done;                  ///< HostMemoryOptions::slab_done
   std::uint64_t seed = 0;  ///< 0: from the system's entropy; the simulation gives one
 };
 

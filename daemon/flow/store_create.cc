@@ -79,6 +79,7 @@ Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const 
                                  .slab_bytes = options.slab_bytes,
                                  .use_huge_pages = options.use_huge_pages,
                                  .lock = options.lock,
+                                 .slab_done = options.slab_done,
                                  .available = options.memory_available};
   const RestartSizes sizes = restart_sizes(options, slab_count(memory));
   StoredFds stored = take_stored(fds);

@@ -23,6 +23,8 @@ struct HostMemoryOptions {
   std::uint64_t slab_bytes = 0;  ///< 0: chosen
   bool use_huge_pages = false;
   MemoryLock lock = MemoryLock::kOff;
+  /// Called after each slab; the making of a large tier takes minutes. Null: not called.
+  std::function<void()> slab_done;
   /// Bytes that may still be taken; asked before each slab, because the kernel does not refuse pages that it
   /// lacks: it kills somebody. Null: not asked.
   std::function<std::uint64_t()> available;
@@ -65,7 +67,7 @@ class HostMemory {
  private:
   static Result<HostMemory> sized(const HostMemoryOptions& options);
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t at) const;
-  Status add(Slab slab, MemoryLock lock);
+  Status add(Slab slab, const HostMemoryOptions& options);
 
   std::deque<Slab> slabs_;  ///< stable addresses
   std::vector<SlabIndex> unassigned_;

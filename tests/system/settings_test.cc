@@ -82,8 +82,8 @@ TEST_F(Settings, a_lock_that_is_not_allowed_is_refused_or_shown) {
   EXPECT_NE(said().find("0 B locked"), std::string::npos) << said();
 }
 
-TEST_F(Settings, off_locks_nothing) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start({"host.lock=off"});
+TEST_F(Settings, by_default_nothing_is_locked) {
+  const std::unique_ptr<ChildProcess> daemon = place_.start();
   ASSERT_NE(daemon, nullptr) << place_.output();
   EXPECT_EQ(locked_bytes(daemon->pid()), 0U);
   EXPECT_EQ(kvctl({"status"}), 0) << said();

@@ -150,5 +150,37 @@ TEST(ClientRealDaemon, AWarmRestartResumesTheSessionAndItsLeases) {
   EXPECT_EQ(client.first_byte(0), 0x42);
 }
 
+// Whose clients were closed beside their writers has its memory back: no session is left that keeps slabs. Not at
+// once: close() does not wait for slots that are still written, the session ends when they are let go.
+TEST(ClientRealDaemon, AClientThatIsClosedBesideItsWritersGivesTheTierBack) {
+  RealDaemon daemon;
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    auto client = std::make_unique<TestClient>(daemon.path());
+    kvc_space* space = std::exchange(client->space, nullptr);
+    std::atomic<std::uint64_t> answered{0};
+    std::vector<std::thread> writers;
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      writers.emplace_back([&, i] {
+        for (std::uint64_t n = 0;; ++n) {
+          const kvc_key key{{round + 1, i + 1, n + 1, 9}};
+          kvc_slot slot{};
+          if (kvc_reserve(space, &key, 1, nullptr, &slot) == KVC_STALE) return;
+          answered.fetch_add(1);
+          if (slot.code != KVC_OK) continue;
+          std::memset(slot.data, 7, 4096);
+          (void)kvc_commit(space, &slot, 1, 0, 0);
+        }
+      });
+    }
+    wait_until([&] { return answered.load() > 10; });
+    client.reset();
+    for (std::thread& writer : writers) writer.join();
+    kvc_space_close(space);
+  }
+  const TestClient client(daemon.path());
+  const std::vector<kvc_key> keys = keys_from(0, 64);
+  wait_until([&] { return client.reserve(keys)[63].code == KVC_OK; });
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -97,7 +97,8 @@ TEST(KeyIndex, AgreesWithAPlainMapOverARandomLife) {
         ASSERT_EQ(index.find(kTenant, kSpace, key), expected);
       }
     }
-    ASSERT_EQ(index.size(), model.size());
+    if (i % 64 != 0) continue;
+    ASSERT_EQ(index.size(), model.size());  // it counts over all buckets
   }
 }
 

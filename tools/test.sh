@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The test command: installs what is missing, builds, runs the tests.
 #
-#   tools/test.sh                 what CI runs: all stages
-#   tools/test.sh system          one stage: unit, system, python, quality, sanitize, tsan, llama
+#   tools/test.sh                 what CI runs: unit, system, python, quality, sanitize, tsan
+#   tools/test.sh system          one stage: those, lint, llama
 #   tools/test.sh unit base       the fast loop: builds and runs only the tests whose name has the word in it
 #
 # Build folders: build, build-asan, build-tsan; objects are shared through ccache. KVTIER_JOBS sets the number of jobs.
@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 jobs=${KVTIER_JOBS:-$(nproc)}
-stages=(unit system python quality sanitize tsan llama)
+stages=(unit system python quality sanitize tsan)
 # Lets all checkouts and build folders share objects: neither is part of what is compiled.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
@@ -89,16 +89,21 @@ stage_llama() {
   "$environment/bin/python" -m pytest -q -p no:cacheprovider tests/python/llama
 }
 
-# Rules of the tree, format, scripts, and clang-tidy over the product's sources: nothing is compiled, and the folder
-# only gives the compile commands. clang-tidy takes nearly all of the time; tools/clang_tidy.py says how it is kept
-# short, and that tests are left out.
+# Rules of the tree, format, scripts.
 stage_quality() {
   tools/install_packages.sh build test quality
   configure build
-  build build kvbench_revision
   run_tests build -L tidy
   git ls-files '*.h' '*.hpp' '*.cc' | xargs clang-format --dry-run -Werror
   git ls-files '*.sh' .ci/run | xargs shellcheck
+}
+
+# clang-tidy over the product's sources: nothing is compiled, and the folder only gives the compile commands.
+# tools/clang_tidy.py says how it is kept short, and that tests are left out.
+stage_lint() {
+  tools/install_packages.sh build test quality
+  configure build
+  build build kvbench_revision
   tools/clang_tidy.py build --jobs "$jobs"
 }
 
@@ -121,7 +126,7 @@ stage_tsan() {
 run_stage() {
   local name=$1 started=$SECONDS
   shift
-  declare -F "stage_$name" >/dev/null || { say "no stage $name; there are: ${stages[*]}"; exit 2; }
+  declare -F "stage_$name" >/dev/null || { say "no stage $name; there are: ${stages[*]} lint llama"; exit 2; }
   say "stage $name"
   "stage_$name" "$@"
   say "stage $name passed in $((SECONDS - started)) s"

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fail(const char* what) { return fprintf(stderr, "%s: %s\n", what, kvc_last_error()), 1; }
+static int fail(const char* what) {
+  return fprintf(stderr, "%s: %s\n", what, kvc_last_error()), 1;
+}
 
 int main(void) {
   enum { kBlocks = 4, kTokens = 16 };
@@ -13,7 +15,8 @@ int main(void) {
   kvc_client* client = NULL;
   if (kvc_client_open(&open, &client) != KVC_OK) return fail("open");
 
-  kvc_spec_options model = {.struct_size = sizeof model, .model = "example", .revision = "1", .tokenizer = "1"};
+  kvc_spec_options model = {
+      .struct_size = sizeof model, .model = "example", .revision = "1", .tokenizer = "1"};
   model.block_tokens = kTokens;
   kvc_part part = {.struct_size = sizeof part, .name = "kv", .bytes = 65536, .layer_count = 1};
   part.kv_heads = 1, part.head_dim = 64, part.dtype = "f16", part.layout = "token,head,dim";
@@ -24,9 +27,10 @@ int main(void) {
     return fail("register");
 
   uint32_t tokens[kBlocks * kTokens] = {1, 2, 3}; /* the prompt */
+  const size_t token_count = sizeof tokens / sizeof tokens[0];
   kvc_key keys[kBlocks];
   size_t count = 0;
-  if (kvc_keys_from_tokens(space, tokens, kBlocks * kTokens, NULL, 0, NULL, keys, kBlocks, &count) != KVC_OK)
+  if (kvc_keys_from_tokens(space, tokens, token_count, NULL, 0, NULL, keys, kBlocks, &count) != KVC_OK)
     return fail("keys");
 
   kvc_slot slots[kBlocks];

@@ -167,7 +167,7 @@ Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_
   }
 }
 
-Status Core::or_closed(Status status) const {
+Status Core::or_closed(const Status& status) const {
   const bool is_by_close = status.code() == Code::kUnavailable && is_closed.load();
   return is_by_close ? Status(Code::kStale, "the client is closed") : status;
 }

@@ -69,7 +69,7 @@ class Core : public std::enable_shared_from_this<Core> {
                           TimeNs deadline_ns);
   void wake_service() const;
   /// kUnavailable because the client was closed meanwhile is kStale; everything else stays what it is.
-  [[nodiscard]] Status or_closed(Status status) const;
+  [[nodiscard]] Status or_closed(const Status& status) const;
 
   SlowCounts counts;
 

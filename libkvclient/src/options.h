@@ -44,14 +44,14 @@ Status check_struct(const char* call, const T& given) {
 template <class T>
 Status read_struct(const char* call, const T* given, T& copy) {
   if (given == nullptr) return Status::ok();
-  const Status status = check_struct(call, *given);
+  Status status = check_struct(call, *given);
   if (status.is_ok()) std::memcpy(&copy, given, std::min(given->struct_size, sizeof copy));
   return status;
 }
 
 template <class T>
 Status write_struct(const char* call, T found, T& out) {
-  const Status status = check_struct(call, out);
+  Status status = check_struct(call, out);
   found.struct_size = out.struct_size;
   if (status.is_ok()) std::memcpy(&out, &found, std::min(out.struct_size, sizeof found));
   return status;

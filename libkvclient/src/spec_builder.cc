@@ -123,7 +123,7 @@ int kvc_spec_encode(const kvc_spec* spec, void* buffer, size_t capacity, size_t*
   if (!encoding.is_ok()) return client::report(encoding.status());
   *bytes = encoding.value().size();
   if (*bytes > capacity) return client::report(Code::kNoSpace, "kvc_spec_encode: the buffer is too short");
-  std::memcpy(buffer, encoding.value().data(), *bytes);
+  std::copy_n(encoding.value().data(), *bytes, static_cast<std::byte*>(buffer));
   return KVC_OK;
 } catch (...) {
   return client::report_exception();

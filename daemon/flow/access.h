@@ -11,10 +11,6 @@ namespace kvtier {
 /// oldest records.
 inline constexpr std::uint32_t kAccessTouchesMax = 4096;
 
-/// A block that was used less long ago keeps its place in the eviction order: the daemon need not follow the
-/// hottest prefixes many times a second, each time through three cold cache lines.
-inline constexpr std::uint32_t kRecencyGrainMs = 50;
-
 /// Drains the logs of one namespace; returns the blocks touched.
 std::size_t access_drain(StoreState& state, Tenant& tenant, std::uint32_t touches_max);
 

@@ -156,13 +156,30 @@ TEST_F(EvictionAmount, P_05_a_match_is_no_use_and_an_acquire_is) {
   EXPECT_EQ(client.match(space, pattern_key(0, 0)), 1);  // the coldest, and it stays that
   std::optional<SimLease> lease = client.acquire(space, pattern_key(1, 0));
   ASSERT_TRUE(lease.has_value());
-  advance(100 * kNsPerMs);  // within 50 ms of the last use nothing moves
   client.log_access(space, lease->key, 1);
   SimClient::release(*lease);
   put(client, space, keys_of(100, 2));
   EXPECT_EQ(client.match(space, pattern_key(0, 0)), 0);
   EXPECT_EQ(client.match(space, pattern_key(1, 0)), 1);
   EXPECT_EQ(client.match(space, pattern_key(2, 0)), 0);
+}
+
+// Uses of a prefix's beginning and of all of it, close to each other: the order stays leaf first, so that an eviction
+// finds a victim at each block that it looks at.
+TEST_F(EvictionAmount, P_05_uses_close_to_each_other_keep_children_colder_than_parents) {
+  make_store(64);
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  put(client, space, keys_of(1, 32));
+  advance(60 * kNsPerMs);
+  client.log_access(space, pattern_key(1, 15), 16);
+  advance(30 * kNsPerMs);
+  client.log_access(space, pattern_key(1, 31), 32);
+  advance(kNsPerMs);
+  const std::uint64_t scanned_before = stats().evict_scanned;
+  put(client, space, keys_of(2, 48));
+  EXPECT_EQ(stats().evict_scanned - scanned_before, 16U);
+  EXPECT_EQ(count_ready(client, space, keys_of(1, 32)), 16U);
 }
 
 }  // namespace

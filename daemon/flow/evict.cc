@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "daemon/flow/access.h"
-#include "daemon/flow/lending.h"
+#include "daemon/flow/evict_gather.h"
 #include "daemon/flow/unpublish.h"
 
 namespace kvtier {
@@ -17,29 +17,6 @@ bool is_pinned_by_any(StoreState& state, Tenant& tenant, const Slab& slab, std::
     return true;
   }
   return false;
-}
-
-std::vector<BlockId> gather(StoreState& state, const EvictRequest& request, EvictPass& pass) {
-  Evictor& evictor = *request.tenant->classes[request.slot_class].evictor;
-  std::vector<BlockId> victims;
-  victims.reserve(request.count);
-  std::uint32_t left = std::min(evictor.size(), request.count + request.scan_max);
-  BlockId next = evictor.coldest();
-  while (victims.size() < request.count && left-- > 0 && next != BlockId::kNone) {
-    const BlockId id = next;
-    next = evictor.after(id);
-    ++state.stats.evict_scanned;
-    const Slab& slab = state.slab_of(state.blocks[id].slot);
-    if (request.session != nullptr && !lending_allows(slab, *request.session)) continue;
-    const Code code = evict_begin(state, id);
-    if (code == Code::kOk) {
-      victims.push_back(id);
-      continue;
-    }
-    if (code == Code::kBusy) ++pass.pinned;
-    evictor.defer(id);
-  }
-  return victims;
 }
 
 void blame(StoreState& state, const Tenant& tenant, EvictPass& pass) {
@@ -89,7 +66,7 @@ EvictPass evict_for(StoreState& state, const EvictRequest& request) {
   access_drain(state, *request.tenant, kAccessTouchesMax);
   for (const SessionIndex index : request.tenant->sessions) state.session(index)->pins_seen = 0;
   EvictPass pass;
-  const std::vector<BlockId> victims = gather(state, request, pass);
+  const std::span<const BlockId> victims = evict_gather(state, request, pass);
   const bool is_enough = !request.is_all_or_nothing || victims.size() == request.count;
   // Last gathered first when putting back, first gathered first when finishing: children leave before
   // parents.

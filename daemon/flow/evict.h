@@ -11,6 +11,10 @@ namespace kvtier {
 /// the next pass goes on behind it.
 inline constexpr std::uint32_t kEvictScanMax = 4096;
 
+/// Blocks that one pass may pass over because their children stay, to those that it may look at beyond what it takes:
+/// passing over costs two cache lines, a leased block one pin a session.
+inline constexpr std::uint32_t kEvictPassedOverFactor = 16;
+
 struct EvictRequest {
   Tenant* tenant = nullptr;
   std::uint32_t slot_class = 0;

@@ -167,6 +167,12 @@ struct SumEntry {
   BlockId parent = BlockId::kNone;  ///< of an adopted block
 };
 
+/// What an eviction pass works with; kept, so that no pass allocates.
+struct EvictScratch {
+  std::vector<BlockId> victims;
+  std::vector<BlockId> passed_over;
+};
+
 struct Store::State {
   // constant after construction
   StoreOptions options;
@@ -202,6 +208,7 @@ struct Store::State {
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
   std::uint64_t unverified = 0;      ///< adopted blocks in `sums`
 
+  EvictScratch evict_scratch;
   PinCensus census;
   std::string cold_reason;
   StoreStats stats;

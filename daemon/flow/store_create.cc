@@ -3,11 +3,13 @@
 
 #include "daemon/flow/admin.h"
 #include "daemon/flow/adopt.h"
+#include "daemon/flow/evict.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/state.h"
 #include "daemon/flow/store.h"
 #include "libkvclient/base/entropy.h"
 #include "libkvclient/base/units.h"
+#include "libkvclient/wire/limits.h"
 
 namespace kvtier {
 namespace {
@@ -40,6 +42,8 @@ std::unique_ptr<StoreState> make_state(const StoreOptions& options, const Clock&
   state->chance = Prng(options.seed != 0 ? options.seed : entropy64());
   state->index = std::make_unique<KeyIndex>(state->chance.next());
   state->stats.host_bytes = options.host_bytes;
+  state->evict_scratch.victims.reserve(kRequestKeysMax);
+  state->evict_scratch.passed_over.reserve(std::size_t{kEvictScanMax} * kEvictPassedOverFactor);
   return state;
 }
 

@@ -1,0 +1,110 @@
+#include "daemon/flow/evict_gather.h"
+
+#include "daemon/flow/lending.h"
+
+namespace kvtier {
+namespace {
+
+// One pass from the coldest block on. A block with children that stay is passed over: they are hotter than
+// it, and it leaves only behind them, as soon as the last of them was taken in the same pass.
+class Gathering {
+ public:
+  Gathering(StoreState& state, const EvictRequest& request, EvictPass& pass)
+      : state_(state),
+        request_(request),
+        pass_(pass),
+        evictor_(*request.tenant->classes[request.slot_class].evictor),
+        victims_(state.evict_scratch.victims),
+        passed_over_(state.evict_scratch.passed_over) {
+    victims_.clear();
+    passed_over_.clear();
+  }
+
+  std::span<const BlockId> run() {
+    const std::uint32_t passed_over_max = request_.scan_max * kEvictPassedOverFactor;
+    std::uint32_t left = request_.count + request_.scan_max;
+    std::uint32_t unseen = evictor_.size();
+    BlockId next = evictor_.coldest();
+    while (is_short() && left > 0 && unseen-- > 0 && passed_over_.size() < passed_over_max) {
+      const BlockId id = next;
+      next = evictor_.after(id);
+      if (look_at(id) != Code::kExists) --left;
+    }
+    defer_passed_over();
+    return victims_;
+  }
+
+ private:
+  [[nodiscard]] bool is_short() const { return victims_.size() < request_.count; }
+
+  Code look_at(BlockId id) {
+    ++state_.stats.evict_scanned;
+    const Code code = try_take(id);
+    if (code == Code::kOk) take_ancestors(id);
+    if (code == Code::kBusy) evictor_.defer(id);
+    if (code == Code::kExists) pass_over(id);
+    return code;
+  }
+
+  Code try_take(BlockId id) {
+    const Slab& slab = state_.slab_of(state_.blocks[id].slot);
+    if (request_.session != nullptr && !lending_allows(slab, *request_.session)) return Code::kDenied;
+    const Code code = evict_begin(state_, id);
+    if (code == Code::kOk) victims_.push_back(id);
+    if (code == Code::kBusy) ++pass_.pinned;
+    return code;
+  }
+
+  // Those that were passed over are colder than all that is still to be looked at: they are next.
+  void take_ancestors(BlockId id) {
+    for (BlockId up = state_.blocks[id].parent; up != BlockId::kNone && is_short();
+         up = state_.blocks[up].parent) {
+      if (!has(up, kBlockPassedOver) || try_take(up) != Code::kOk) return;
+    }
+  }
+
+  void pass_over(BlockId id) {
+    state_.blocks[id].flags |= kBlockPassedOver;
+    passed_over_.push_back(id);
+  }
+
+  // To the hot end, children before parents: prefixes that were used block by block lie the other way round, and the
+  // next pass would pass over all of them again.
+  void defer_passed_over() {
+    for (const BlockId id : passed_over_) {
+      const BlockId parent = state_.blocks[id].parent;
+      if (parent != BlockId::kNone && has(id, kBlockPassedOver) && has(parent, kBlockPassedOver))
+        state_.blocks[parent].flags |= kBlockChildPassedOver;
+    }
+    for (const BlockId id : passed_over_) {
+      if (!has(id, kBlockChildPassedOver)) defer_upwards(id);
+    }
+  }
+
+  void defer_upwards(BlockId id) {
+    for (; id != BlockId::kNone && has(id, kBlockPassedOver); id = state_.blocks[id].parent) {
+      BlockRecord& record = state_.blocks[id];
+      record.flags &= static_cast<std::uint16_t>(~(kBlockPassedOver | kBlockChildPassedOver));
+      if (record.state == BlockState::kReady) evictor_.defer(id);
+    }
+  }
+
+  [[nodiscard]] bool has(BlockId id, std::uint16_t flag) const {
+    return (state_.blocks[id].flags & flag) != 0;
+  }
+
+  StoreState& state_;
+  const EvictRequest& request_;
+  EvictPass& pass_;
+  Evictor& evictor_;
+  std::vector<BlockId>& victims_;
+  std::vector<BlockId>& passed_over_;
+};
+
+}  // namespace
+
+std::span<const BlockId> evict_gather(StoreState& state, const EvictRequest& request, EvictPass& pass) {
+  return Gathering(state, request, pass).run();
+}
+
+}  // namespace kvtier

@@ -13,6 +13,14 @@ bool is_known(StoreState& state, const Tenant& tenant, const AccessRecord& recor
   return id != BlockId::kNone;
 }
 
+void touch(StoreState& state, BlockId id, std::uint32_t now_ms) {
+  BlockRecord& record = state.blocks[id];
+  Tenant& tenant = state.tenants[record.tenant];
+  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  tenant.classes[space.slot_class].evictor->access(id);
+  record.access_ms = now_ms;
+}
+
 }  // namespace
 
 std::uint32_t access_touch_run(StoreState& state, BlockId last, std::uint32_t count, bool is_hit) {
@@ -22,11 +30,8 @@ std::uint32_t access_touch_run(StoreState& state, BlockId last, std::uint32_t co
     BlockRecord& record = state.blocks[id];
     // An adopted block is on no evictor's list before its checksum was compared.
     if (record.state == BlockState::kReady && (record.flags & kBlockUnverified) == 0) {
-      Tenant& tenant = state.tenants[record.tenant];
-      tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class].evictor->access(
-          id);
-      record.access_ms = now_ms;
       if (is_hit) ++record.hits;
+      if (now_ms - record.access_ms >= kRecencyGrainMs) touch(state, id, now_ms);
     }
     id = record.parent;
   }

@@ -11,6 +11,10 @@ namespace kvtier {
 /// oldest records.
 inline constexpr std::uint32_t kAccessTouchesMax = 4096;
 
+/// A block that was used less long ago keeps its place in the eviction order: the daemon need not follow the
+/// hottest prefixes many times a second, each time through three cold cache lines. Parents may so come to lie colder than children: evict_gather copes.
+inline constexpr std::uint32_t kRecencyGrainMs = 50;
+
 /// Drains the logs of one namespace; returns the blocks touched.
 std::size_t access_drain(StoreState& state, Tenant& tenant, std::uint32_t touches_max);
 

@@ -1,6 +1,7 @@
 // What an eviction finds when prefixes were used in pieces, so that parents lie colder than their children. Work is
 // counted, not timed.
 
+#include "daemon/flow/access.h"
 #include "libkvclient/base/prng.h"
 #include "tests/unit/flow/store_fixture.h"
 
@@ -14,8 +15,9 @@ class EvictionOrder : public StoreFixture {
     client_ = &add_client();
     space_ = usual_space(*client_);
   }
-  // As a reader that takes one block at a time.
+  // As a reader that takes one block at a time, some time after the last use.
   void use_singly(std::uint64_t chain, std::size_t count, std::size_t first = 0) {
+    advance(kRecencyGrainMs * kNsPerMs);
     for (std::size_t i = first; i < first + count; ++i) {
       client_->log_access(space_, pattern_key(chain, i), 1);
       settle();
@@ -113,7 +115,10 @@ TEST_P(EvictionAfterAnyUse, P_05_everything_can_leave) {
   start(128);
   for (std::uint64_t chain = 1; chain <= 4; ++chain) put(*client_, space_, keys_of(chain, 32));
   for (std::uint64_t chain = 5; chain < 45; ++chain) {
-    for (int use = 0; use < 60; ++use) use_something(chain - 1);
+    for (int use = 0; use < 60; ++use) {
+      if (chance_.below(3) == 0) advance(kRecencyGrainMs * kNsPerMs);
+      use_something(chain - 1);
+    }
     const std::size_t count = 1 + chance_.below(32);
     const std::vector<Reservation> got = reserve(*client_, space_, keys_of(chain, count), true);
     ASSERT_EQ(holds_of(got).size(), count);

@@ -36,6 +36,12 @@ inline int check_unless_away(int code) {
   return code;
 }
 
+/// kvc_copy; std::invalid_argument when the sizes differ.
+inline void copy(std::span<std::byte> to, std::span<const std::byte> from) {
+  if (to.size() != from.size()) throw std::invalid_argument("kvclient::copy: the sizes differ");
+  kvc_copy(to.data(), from.data(), to.size());
+}
+
 using Keys = std::span<const kvc_key>;
 
 namespace detail {

@@ -299,6 +299,13 @@ KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t
 /* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit. */
 KVC_API int kvc_abort(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
 
+/* ---- copying ---- */
+
+/* For engines that cannot work in place: memcpy for what is large, past the caches (non-temporal stores), so that a
+ * block does not drive the engine's own data out and a copy into a slot costs half of memcpy's memory traffic. No
+ * overlap. The bytes are in no cache afterwards; a commit that follows publishes them all. Any thread. */
+KVC_API void kvc_copy(void* to, const void* from, size_t bytes);
+
 /* ---- waiting, pinning, invalidating ---- */
 
 /* Until none of the keys is pending. states and ready as in kvc_match, as of the end. KVC_DEADLINE: some

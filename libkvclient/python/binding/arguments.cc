@@ -48,6 +48,10 @@ Bytes::Bytes(const py::handle& object) {
   if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw py::error_already_set();
 }
 
+WritableBytes::WritableBytes(const py::handle& object) {
+  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_WRITABLE) != 0) throw py::error_already_set();
+}
+
 Keys::Keys(const py::handle& object) : bytes_(object), count_(bytes_.size() / kKeyBytes) {
   if (bytes_.size() % kKeyBytes != 0) {
     raise_error(KVC_INVALID, "keys: " + std::to_string(bytes_.size()) + " bytes are not whole keys of 32");

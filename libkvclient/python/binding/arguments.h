@@ -23,6 +23,21 @@ class Bytes {
   Py_buffer view_{};
 };
 
+/// The same, to be written. BufferError when the object is read-only or has gaps.
+class WritableBytes {
+ public:
+  explicit WritableBytes(const py::handle& object);
+  WritableBytes(const WritableBytes&) = delete;
+  WritableBytes& operator=(const WritableBytes&) = delete;
+  ~WritableBytes() { PyBuffer_Release(&view_); }
+
+  [[nodiscard]] void* data() const { return view_.buf; }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+
+ private:
+  Py_buffer view_{};
+};
+
 /// Keys laid end to end. Copied only where the buffer is not aligned as kvc_key.
 class Keys {
  public:

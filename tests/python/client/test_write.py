@@ -53,6 +53,21 @@ def test_buffers_raise_after_commit(space):
     check(space.acquire(keys), keys)
 
 
+def test_copy_moves_whole_blocks_and_nothing_else(space, reader):
+    keys = space.keys(tokens(1))
+    with space.reserve(keys) as batch:
+        with pytest.raises(kvclient.InvalidArgument, match="bytes into"):
+            kvclient.copy(batch[0].buffer, b"short")
+        kvclient.copy(batch[0].buffer, pattern(keys))
+        assert batch.commit(wait=True)
+    out = bytearray(BLOCK_BYTES)
+    with space.acquire(keys) as lease:
+        kvclient.copy(out, lease[0])
+        with pytest.raises(BufferError):
+            kvclient.copy(lease[0], out)
+    assert out == pattern(keys)
+
+
 def test_commit_refuses_while_a_slice_could_still_write(space):
     keys = space.keys(tokens(1))
     slot = space.reserve(keys)[0]

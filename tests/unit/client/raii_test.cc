@@ -42,6 +42,14 @@ TEST(ClientRaii, WriteAndRead) {
   EXPECT_EQ(space.ready(keys), 0U);
 }
 
+TEST(ClientRaii, CopyNeedsEqualSizes) {
+  const std::vector<std::byte> source(100'000, std::byte{7});
+  std::vector<std::byte> target(source.size());
+  kvclient::copy(target, source);
+  EXPECT_EQ(target, source);
+  EXPECT_THROW(kvclient::copy(std::span(target).first(10), source), std::invalid_argument);
+}
+
 TEST(ClientRaii, AnUnfinishedReservationIsAborted) {
   FakeDaemon daemon;
   const kvclient::Client client = connect(daemon);

@@ -76,6 +76,10 @@ bar_share() { # read and publish 2 MiB blocks, beside memory copies
   expect errors == 0
   expect read_ratio ">=" 0.95
   expect publish_ratio ">=" 0.85
+  measure share-memcpy kvbench share --block-bytes $((2 << 20)) --memcpy # the same copy on both sides
+  expect errors == 0
+  expect read_ratio ">=" 0.95
+  expect publish_ratio ">=" 0.85
 }
 
 bar_churn() { # reserve 64 in a full pool of 10k, 100k and 1M blocks, and with 64 clients attached

@@ -51,6 +51,8 @@ CLI::App* share_add(CLI::App& app, ShareOptions& to) {
   command->add_option("--singles", to.singles, "rounds of one block")->check(Range(1, 100'000));
   command->add_flag("--one-buffer", to.is_one_buffer,
                     "publish from one buffer, read into one, as the benchmarks of peers do");
+  command->add_flag("--memcpy", to.is_memcpy,
+                    "copy with memcpy instead of kvc_copy: what else it costs shows");
   return command;
 }
 

@@ -32,6 +32,7 @@ struct ShareOptions {
   std::size_t blocks = 64;     ///< a turn
   unsigned singles = 50;       ///< rounds of one block, for its latency
   bool is_one_buffer = false;  ///< publish from one private buffer, read into one; it stays in the caches
+  bool is_memcpy = false;      ///< copies of the subject with memcpy too, not with the library's kvc_copy
 };
 
 struct ChurnOptions {

@@ -94,6 +94,7 @@ class Share {
     report.add("publish_gb_per_s", bytes / median_of(&Turn::publish_ns));
     report.add("read_gb_per_s", bytes / median_of(&Turn::read_ns));
     report.add("retries", link_.board->retries.load());
+    report.add("copy", std::string_view(options_.is_memcpy ? "memcpy" : "kvc_copy"));
     report.add("reference",
                std::string_view("memcpy between private buffers of small pages, same process, same turn"));
     report.add("reference_publisher_gb_per_s", bytes / median_of(&Turn::reference_ns));

@@ -3,6 +3,7 @@
 // benchmark's own process, the reader its child; they take turns, so that a reference runs alone.
 
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,15 @@ inline std::size_t buffer_of(const ShareOptions& options, std::size_t i) {
 }
 inline std::size_t buffers_count(const ShareOptions& options) {
   return options.is_one_buffer ? 1 : options.blocks;
+}
+
+/// The subject's copy; the reference is always memcpy.
+inline void copy_block(const ShareOptions& options, void* to, const void* from) {
+  if (options.is_memcpy) {
+    std::memcpy(to, from, options.block_bytes);
+  } else {
+    kvc_copy(to, from, options.block_bytes);
+  }
 }
 
 /// What the two processes tell each other. Times in nanoseconds for all blocks together.

@@ -48,7 +48,7 @@ TimeNs SharePublisher::publish(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     need(slots_[i].code == KVC_OK, std::string("a block was refused: ") + kvc_code_name(slots_[i].code) +
                                        ", " + kvc_cause_name(slots_[i].cause));
-    std::memcpy(slots_[i].data, source(i), options_.block_bytes);
+    copy_block(options_, slots_[i].data, source(i));
     need_ok(kvc_commit(client_.space(), &slots_[i], 1, 0, 0), "kvc_commit");
   }
   link_.done.wait();

@@ -49,9 +49,13 @@ class ShareReader {
   }
 
   void read_all() {
-    board_.read_reference_ns.store(timed([&](std::size_t i) { copy(i, source_.piece(i, bytes_).data()); }));
+    board_.read_reference_ns.store(timed([&](std::size_t i) {
+      std::memcpy(target(i), source_.piece(i, bytes_).data(), bytes_);
+      keep(target_.data());
+    }));
     board_.read_ns.store(timed([&](std::size_t i) {
-      copy(i, take(keys_[i]));
+      copy_block(options_, target(i), take(keys_[i]));
+      keep(target_.data());
       kvc_release(lease_.get());
     }));
     check_copies();
@@ -77,9 +81,8 @@ class ShareReader {
     return now_ns() - start;
   }
 
-  void copy(std::size_t i, const void* from) {
-    std::memcpy(target_.piece(buffer_of(options_, i), bytes_).data(), from, bytes_);
-    keep(target_.data());
+  [[nodiscard]] std::byte* target(std::size_t i) const {
+    return target_.piece(buffer_of(options_, i), bytes_).data();
   }
 
   // A slab that this client has not mapped yet is a miss: the look-up is repeated, and the time counts.
@@ -100,8 +103,7 @@ class ShareReader {
     }
   }
 
-  // As an engine reads: the prefix as a whole. Reading single blocks alone would leave their chain in the
-  // eviction order upside down.
+  // As an engine reads: the prefix as a whole.
   void check_in_place() {
     std::size_t held = 0;
     std::vector<Key> patterns = keys_;

@@ -53,11 +53,23 @@ Status directory_create(StoreState& state, Tenant& tenant, std::uint64_t blocks)
   return Status::ok();
 }
 
+namespace {
+
+// Blocks that the namespace could ever have with the slot sizes that it uses now.
+std::uint64_t blocks_possible(StoreState& state, const Tenant& tenant) {
+  std::uint64_t smallest = ~0ULL;
+  for (const SlotClass& slot_class : tenant.classes) smallest = std::min(smallest, slot_class.slot_bytes);
+  return state.memory.bytes() / smallest;
+}
+
+}  // namespace
+
 Status directory_make_room(StoreState& state, Tenant& tenant, std::uint64_t more) {
   std::uint64_t blocks = more;
   for (const SlotClass& slot_class : tenant.classes) blocks += slot_class.slots;
   if (blocks <= tenant.directory.writer.capacity()) return Status::ok();
-  Result<Directory> larger = make_directory(state, tenant, 2 * blocks);
+  Result<Directory> larger =
+      make_directory(state, tenant, std::max(blocks, std::min(2 * blocks, blocks_possible(state, tenant))));
   if (!larger.is_ok()) return larger.status();
   fill(state, tenant, larger.value().writer);
   tenant.directory.writer.mark_moved();

@@ -35,28 +35,29 @@ Fingerprint fingerprint(std::uint64_t seed, NamespaceId tenant, SpaceId space, c
           static_cast<std::uint32_t>(high)};
 }
 
-constexpr std::size_t kSlotsPerBucket = 4;
+// Wide buckets, because the library has a lock of a cache line for each bucket (up to 65,536).
+constexpr std::size_t kSlotsPerBucket = 8;
+constexpr std::uint64_t kLocksMax = 1U << 16;
+constexpr std::uint64_t kLockBytes = 64;
 constexpr std::size_t kCapacityMin = 1024;
-constexpr double kLoadMax = 0.90;  // above it a four-slot cuckoo table spends its time moving entries
+constexpr double kLoadMax = 0.90;  // above it a cuckoo table spends its time moving entries
 
 }  // namespace
 
 struct KeyIndex::Table {
-  Table() { map.maximum_hashpower(map.hashpower()); }
+  explicit Table(std::uint64_t capacity) : map(capacity) { map.maximum_hashpower(map.hashpower()); }
 
-  // Under the exclusive lock: the library grows with nobody beside it, and at no other time.
-  void grow(std::uint64_t capacity) {
-    map.maximum_hashpower(libcuckoo::NO_MAXIMUM_HASHPOWER);
-    map.reserve(capacity);
-    map.maximum_hashpower(map.hashpower());
+  void take_all(Table& from) {
+    const auto entries = from.map.lock_table();
+    for (const auto& [key, block] : entries) map.insert(key, block);
   }
 
   libcuckoo::cuckoohash_map<Fingerprint, std::uint32_t, FingerprintHash, std::equal_to<Fingerprint>,
                             std::allocator<std::pair<const Fingerprint, std::uint32_t>>, kSlotsPerBucket>
-      map{kCapacityMin};
+      map;
 };
 
-KeyIndex::KeyIndex(std::uint64_t seed) : seed_(seed), table_(std::make_unique<Table>()) {}
+KeyIndex::KeyIndex(std::uint64_t seed) : seed_(seed), table_(std::make_unique<Table>(kCapacityMin)) {}
 KeyIndex::~KeyIndex() = default;
 
 std::shared_lock<std::shared_mutex> KeyIndex::hold() const {
@@ -77,13 +78,16 @@ Status KeyIndex::reserve(std::uint64_t count) {
   return status.while_doing("grow the key index to " + std::to_string(count) + " blocks");
 }
 
+// A new table instead of the library's own growth, which crashes beside readers and keeps the locks of every size that
+// a table ever had.
 Status KeyIndex::grow(std::uint64_t capacity) {
   const std::unique_lock lock(growth_);
   try {
-    table_->grow(capacity);
+    auto larger = std::make_unique<Table>(capacity);
+    larger->take_all(*table_);
+    table_ = std::move(larger);
     return Status::ok();
   } catch (const std::exception& error) {
-    table_->map.maximum_hashpower(table_->map.hashpower());
     return {Code::kNoSpace, error.what()};
   }
 }
@@ -118,10 +122,11 @@ std::uint64_t KeyIndex::size() const {
 
 std::uint64_t KeyIndex::bytes_resident() const {
   const auto lock = hold();
-  // A bucket: four entries, four partial hashes, four occupancy flags.
+  // A bucket: an entry, a partial hash and an occupancy flag a slot.
   constexpr std::size_t kBucketBytes =
       kSlotsPerBucket * (sizeof(std::pair<const Fingerprint, std::uint32_t>) + 2);
-  return table_->map.capacity() / kSlotsPerBucket * kBucketBytes;
+  const std::uint64_t buckets = table_->map.bucket_count();
+  return buckets * kBucketBytes + std::min(buckets, kLocksMax) * kLockBytes;
 }
 
 }  // namespace kvtier

@@ -32,8 +32,10 @@ void RestartState::lay_out(const RestartSizes& sizes) {
 Result<RestartState> RestartState::create(const RestartSizes& sizes, FdStore& fds) {
   RestartState state;
   state.lay_out(sizes);
-  Result<UniqueFd> fd = shm_create("kvtier-state", state.bytes_, {});
+  Result<UniqueFd> fd = shm_create("kvtier-state", state.bytes_, {.reserve_pages = false});
   if (!fd.is_ok()) return fd.status().while_doing("creating the restart state");
+  KV_RETURN_IF_ERROR(
+      shm_reserve(fd.value().get(), 0, state.specs_at_).while_doing("creating the restart state"));
   Result<ShmMapping> mapping = ShmMapping::map(fd.value().get(), state.bytes_, ShmAccess::kReadWrite);
   if (!mapping.is_ok()) return mapping.status();
   KV_RETURN_IF_ERROR(fds.put("state", fd.value().get()));
@@ -74,6 +76,10 @@ Code RestartState::add_space(NamespaceId tenant, std::span<const std::byte> enco
   if (all.space_count >= sizes_.spaces_max || all.spec_bytes + encoding.size() > sizes_.spec_bytes_max) {
     return Code::kNoSpace;
   }
+  // Specs are few, and their area is large for the case that they are not: its pages come with their use.
+  const std::uint64_t first_page = (specs_at_ + all.spec_bytes) / kPageBytes * kPageBytes;
+  const std::uint64_t end = round_up(specs_at_ + all.spec_bytes + encoding.size(), kPageBytes);
+  if (!shm_reserve(fd_.get(), first_page, end - first_page).is_ok()) return Code::kNoSpace;
   std::memcpy(specs().data() + all.spec_bytes, encoding.data(), encoding.size());
   RestartSpace& space = spaces()[all.space_count];
   space = {index_of(tenant), static_cast<std::uint32_t>(encoding.size()), all.spec_bytes};

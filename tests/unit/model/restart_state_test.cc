@@ -3,10 +3,13 @@
 #include "daemon/model/restart_state.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
@@ -35,6 +38,26 @@ RestartState make_state(KeepOne& fds) {
 
 std::vector<std::byte> encoding(std::size_t bytes, int value) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(value));
+}
+
+std::uint64_t resident_bytes(const UniqueFd& fd) {
+  struct stat info {};
+  EXPECT_EQ(::fstat(fd.get(), &info), 0);
+  return static_cast<std::uint64_t>(info.st_blocks) * 512;
+}
+
+TEST(RestartState, TheAreaOfSpecsHasPagesWhereItIsUsed) {
+  KeepOne fds;
+  RestartSizes sizes = kSizes;
+  sizes.spec_bytes_max = 1 << 20;
+  Result<RestartState> state = RestartState::create(sizes, fds);
+  ASSERT_TRUE(state.is_ok());
+  const std::uint64_t empty = resident_bytes(fds.kept);
+  EXPECT_LE(empty, 2 * kPageBytes);
+  EXPECT_EQ(state.value().add_space(NamespaceId{0}, encoding(kPageBytes + 100, 1)), Code::kOk);
+  EXPECT_EQ(resident_bytes(fds.kept), empty + 2 * kPageBytes);
+  EXPECT_EQ(state.value().add_space(NamespaceId{0}, encoding(100, 2)), Code::kOk);
+  EXPECT_EQ(resident_bytes(fds.kept), empty + 2 * kPageBytes);
 }
 
 TEST(RestartState, ComesBackAsItWasWritten) {

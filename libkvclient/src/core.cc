@@ -167,6 +167,11 @@ Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_
   }
 }
 
+bool Core::wait_for_change(const std::function<bool()>& is_true, TimeNs deadline_ns) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, steady(deadline_ns), is_true);
+}
+
 Status Core::or_closed(const Status& status) const {
   const bool is_by_close = status.code() == Code::kUnavailable && is_closed.load();
   return is_by_close ? Status(Code::kStale, "the client is closed") : status;

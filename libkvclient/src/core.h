@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -67,6 +68,9 @@ class Core : public std::enable_shared_from_this<Core> {
   /// session is over.
   Result<std::byte*> lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
                           TimeNs deadline_ns);
+  /// Until `is_true`, which is asked under the mutex after every change of the session or its slabs. False: not
+  /// before the deadline.
+  bool wait_for_change(const std::function<bool()>& is_true, TimeNs deadline_ns);
   void wake_service() const;
   /// kUnavailable because the client was closed meanwhile is kStale; everything else stays what it is.
   [[nodiscard]] Status or_closed(const Status& status) const;

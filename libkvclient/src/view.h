@@ -25,6 +25,10 @@ struct SlabView {
 };
 
 struct View {
+  [[nodiscard]] bool is_mapped(std::uint32_t slab) const {
+    return slab < slabs.size() && slabs[slab].data != nullptr;
+  }
+
   std::uint32_t epoch = 0;
   Session* session = nullptr;
   DirectoryReader directory;

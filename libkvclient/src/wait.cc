@@ -1,4 +1,6 @@
-// kvc_wait: asks the daemon only when the directory says that something is pending.
+// kvc_wait: asks the daemon only when the directory says that something is pending. A slab's announcement travels on
+// the socket, beside the directory that already shows the slab's blocks; they are waited for too, so that an acquire
+// after it finds what it said is ready.
 
 #include <algorithm>
 #include <cstring>
@@ -32,13 +34,45 @@ std::vector<Key> pending_of(std::span<const Key> keys, const std::vector<std::ui
   return pending;
 }
 
+// How many leading keys have no block in a slab that this client has yet to map. Without a connection: all.
+std::size_t settled_count(const Space& space, std::span<const Key> keys) {
+  Core& core = *space.core;
+  const ReadSection section(core.readers, core.view);
+  const View* view = section.view();
+  const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
+  if (view == nullptr || !binding.is_of(view->epoch)) return keys.size();
+  std::size_t count = 0;
+  view->directory.find_chunks(
+      binding.space, keys,
+      [&](std::size_t, bool is_found, const Residency& at) {
+        const bool is_ready = is_found && at.host.is_present() && !at.is_pending();
+        const bool is_settled = !is_ready || view->is_mapped(at.host.slot.slab());
+        count += is_settled ? 1 : 0;
+        return is_settled;
+      },
+      [](std::size_t, std::size_t) {});
+  return count;
+}
+
+Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs deadline_ns) {
+  for (keys = keys.subspan(settled_count(space, keys)); !keys.empty();
+       keys = keys.subspan(settled_count(space, keys))) {
+    const auto is_settled = [&] { return settled_count(space, keys.first(1)) == 1; };
+    if (!space.core->wait_for_change(is_settled, deadline_ns)) {
+      return {Code::kDeadline, "a block is ready in memory that the daemon has not announced here yet"};
+    }
+  }
+  return Status::ok();
+}
+
 int wait(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8_t* states_out,
          std::size_t& ready) {
   std::vector<std::uint8_t> states(keys.size(), KVC_MISSING);
   int code = match(space, keys, states.data(), ready);
   const std::vector<Key> pending = pending_of(keys, states);
-  if (code == KVC_OK && !pending.empty()) {
-    const Status waited = wait_for_pending(space, pending, deadline_ns);
+  if (!pending.empty() || settled_count(space, keys) < keys.size()) {
+    Status waited = pending.empty() ? Status::ok() : wait_for_pending(space, pending, deadline_ns);
+    if (waited.is_ok()) waited = wait_for_slabs(space, keys, deadline_ns);
     const int now = match(space, keys, states.data(), ready);
     code = waited.is_ok() ? now : report_counted(*space.core, waited);
   }

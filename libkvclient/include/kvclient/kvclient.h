@@ -249,8 +249,9 @@ KVC_API void kvc_lease_destroy(kvc_lease* lease); /* releases first. NULL is fin
 
 /* Leases the longest ready prefix of keys. KVC_UNORDERED: every one that is ready. KVC_ALL_OR_NOTHING: all of
  * them or none. The lease must be empty (KVC_BUSY) and of the space's client (KVC_INVALID). A leased block neither moves nor changes until
- * kvc_release, however long that takes. KVC_OK with nothing leased is a miss. request_id (0: none) goes into
- * the access log. */
+ * kvc_release, however long that takes. KVC_OK with nothing leased is a miss. A block in memory that the namespace has
+ * just been given, and this client has yet to map, is one too, although kvc_match has it: kvc_wait ends with it mapped.
+ * request_id (0: none) goes into the access log. */
 KVC_API int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, uint32_t flags,
                         uint64_t request_id, kvc_lease* lease);
 /* Ends the lease of all its blocks: their pointers must not be read any more. The storage stays. */
@@ -308,8 +309,8 @@ KVC_API void kvc_copy(void* to, const void* from, size_t bytes);
 
 /* ---- waiting, pinning, invalidating ---- */
 
-/* Until none of the keys is pending. states and ready as in kvc_match, as of the end. KVC_DEADLINE: some
- * still are. */
+/* Until none of the keys is pending and what is ready can be acquired. states and ready as in kvc_match, as of the
+ * end. KVC_DEADLINE: some are pending still, or ready in memory that this client could not map yet. */
 KVC_API int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                      uint8_t* states, size_t* ready);
 /* Keeps blocks from eviction for ttl_ns (1 ns to 24 h; a second pin replaces the expiry). *pinned: how many

@@ -95,6 +95,7 @@ class GetOrCompute:
             self._wait(index)
         elif slot.status == "exists" and self._surprises < _SURPRISES_MAX:
             self._surprises += 1
+            self._wait(index)  # it may be in memory that is not mapped here yet
         else:
             self._compute_private(index)
 

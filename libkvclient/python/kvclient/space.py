@@ -50,7 +50,11 @@ class Space:
         return Match(ready, states)
 
     def acquire(self, keys: bytes, all_or_nothing: bool = False, request_id: int = 0) -> Lease:
-        """Leases the longest ready prefix. No round trip; empty while the daemon is away."""
+        """Leases the longest ready prefix. No round trip; empty while the daemon is away.
+
+        A block in memory that this client has yet to map, since another process has just begun to use it, is missing
+        too; after wait() it is not.
+        """
         flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
         return Lease(self._native.acquire(keys, flags, request_id))
 
@@ -67,7 +71,7 @@ class Space:
         return Batch(self._native, answers, code, text)
 
     def wait(self, keys: bytes, deadline_s: float | None = None) -> Match:
-        """Until none of the keys is pending, or the deadline; then what is there."""
+        """Until none of the keys is pending and what is ready can be acquired, or the deadline; then what is there."""
         _, ready, states = self._native.wait(keys, nanoseconds(deadline_s))
         return Match(ready, states)
 

@@ -1,4 +1,4 @@
-// reserve, commit, abort, wait, pin, invalidate.
+// reserve, commit, abort, pin, invalidate.
 
 #include "tests/unit/client/client_fixture.h"
 
@@ -129,54 +129,6 @@ TEST(ClientWrite, DuplicatesInOneReserve) {
   EXPECT_EQ(slots[1].code, KVC_PENDING);
   EXPECT_EQ(kvc_commit(client.space, slots.data(), 2, KVC_WAIT, 0), KVC_OK);
   EXPECT_EQ(client.ready(keys_from(1, 1)), 1U);
-}
-
-TEST(ClientWrite, WaitEndsWhenTheWriterCommits) {
-  FakeDaemon daemon;
-  const TestClient writer(daemon.path());
-  const TestClient reader(daemon.path());
-  std::vector<kvc_slot> slots = writer.reserve(keys_from(0, 1));
-  std::thread commits([&] {
-    wait_until([&] { return reader.stats().requests > 0; });
-    EXPECT_EQ(kvc_commit(writer.space, slots.data(), 1, 0, 0), KVC_OK);
-  });
-  const kvc_key key = key_of(0);
-  std::uint8_t state = 9;
-  std::size_t ready = 0;
-  EXPECT_EQ(kvc_wait(reader.space, &key, 1, 60'000 * kMs, &state, &ready), KVC_OK);
-  EXPECT_EQ(state, KVC_READY);
-  EXPECT_EQ(ready, 1U);
-  commits.join();
-}
-
-TEST(ClientWrite, WaitTellsThatTheWriterGaveUp) {
-  FakeDaemon daemon;
-  const TestClient reader(daemon.path());
-  const kvc_key key = key_of(0);
-  std::uint8_t state = 9;
-  std::size_t ready = 0;
-  {
-    const TestClient writer(daemon.path());
-    std::vector<kvc_slot> slots = writer.reserve(keys_from(0, 1));
-    EXPECT_EQ(kvc_wait(reader.space, &key, 1, 20 * kMs, &state, &ready), KVC_DEADLINE);
-    EXPECT_EQ(state, KVC_STATE_PENDING);
-    EXPECT_EQ(kvc_abort(writer.space, slots.data(), 1, 0, 0), KVC_OK);
-  }
-  EXPECT_EQ(kvc_wait(reader.space, &key, 1, 60'000 * kMs, &state, &ready), KVC_OK);
-  EXPECT_EQ(state, KVC_MISSING);
-  EXPECT_EQ(ready, 0U);
-}
-
-TEST(ClientWrite, WaitWithNothingPendingAsksNobody) {
-  FakeDaemon daemon;
-  const TestClient client(daemon.path());
-  client.put(keys_from(0, 2));
-  const std::uint64_t before = client.stats().requests;
-  std::size_t ready = 0;
-  const auto keys = keys_from(0, 3);
-  EXPECT_EQ(kvc_wait(client.space, keys.data(), 3, 0, nullptr, &ready), KVC_OK);
-  EXPECT_EQ(ready, 2U);
-  EXPECT_EQ(client.stats().requests, before);
 }
 
 TEST(ClientWrite, PinLimitsAndInvalidate) {

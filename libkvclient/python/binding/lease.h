@@ -18,8 +18,8 @@ class LeaseMemory : public MemoryOwner {
 
 class Lease {
  public:
-  Lease(std::shared_ptr<kvc_client> client, std::size_t capacity)
-      : memory_(std::make_shared<LeaseMemory>(std::move(client), capacity)) {}
+  Lease(const std::shared_ptr<kvc_client>& client, std::size_t capacity)
+      : memory_(std::make_shared<LeaseMemory>(client, capacity)) {}
   [[nodiscard]] kvc_lease* handle() const { return memory_->handle(); }
   [[nodiscard]] std::size_t count() const { return kvc_lease_count(handle()); }
   [[nodiscard]] py::object block(std::size_t i) const;

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = Path(os.environ.get("KVTIER_BUILD", ROOT / "build"))
 KVTIERD = Path(os.environ.get("KVTIER_BIN", BUILD / "bin")) / "kvtierd"
-READY_WITHIN_S = 60
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.append(str(BUILD / "python"))
 pytest.importorskip("kvclient._kvclient", reason=f"no built kvclient on PYTHONPATH or in {BUILD}/python")
 
-from helpers import make_spec, open_client  # noqa: E402
+from helpers import WITHIN_S, make_spec, open_client, stop_process, wait_until  # noqa: E402
 
 
 class Daemon:
@@ -49,10 +47,11 @@ class Daemon:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVTIER_")}
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-        end = time.monotonic() + READY_WITHIN_S
-        while not os.path.exists(self.socket):
-            assert self.process.poll() is None and time.monotonic() < end, (self.folder / "log").read_text()
-            time.sleep(0.01)
+        wait_until(self._is_ready)
+
+    def _is_ready(self) -> bool:
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        return os.path.exists(self.socket)
 
     def kill(self) -> None:
         self.process.kill()
@@ -60,7 +59,7 @@ class Daemon:
         Path(self.socket).unlink(missing_ok=True)
 
     def pause(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
+        stop_process(self.process)
 
     def resume(self) -> None:
         self.process.send_signal(signal.SIGCONT)
@@ -69,7 +68,7 @@ class Daemon:
         if self.process.poll() is None:
             self.resume()
             self.process.terminate()
-            self.process.wait()
+            self.process.wait(timeout=WITHIN_S)
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import time
 
 import kvclient
@@ -9,6 +12,7 @@ import kvclient
 BLOCK_TOKENS = 4
 BLOCK_BYTES = 4096
 KEY_BYTES = 32
+WITHIN_S = 60  # what must come comes within this; never a measure of speed
 
 
 def make_spec(**changes) -> kvclient.Spec:
@@ -40,7 +44,8 @@ def put(space, keys: bytes) -> None:
 
 
 def check(blocks, keys: bytes) -> None:
-    """Every block that `blocks` holds has the bytes of its key."""
+    """`blocks` holds all of the keys' blocks, each with the bytes of its key."""
+    assert len(blocks) == len(keys) // KEY_BYTES
     for index in range(len(blocks)):
         assert bytes(blocks[index]) == pattern(key_at(keys, index)), index
 
@@ -52,7 +57,21 @@ def open_client(socket: str, **options) -> kvclient.Client:
     return client
 
 
+def acquire_written(space, keys: bytes):
+    """A lease of blocks that another client has written, perhaps into memory that this one has yet to map."""
+    assert space.wait(keys, WITHIN_S).ready == len(keys) // KEY_BYTES
+    return space.acquire(keys)
+
+
+def stop_process(child: subprocess.Popen) -> None:
+    """Stopped when it returns, with all of its threads: only then does the kernel tell the parent."""
+    child.send_signal(signal.SIGSTOP)
+    _, status = os.waitpid(child.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status), f"it ended instead: {status}"
+
+
 def wait_until(is_true) -> None:
-    """The runner's timeout ends a hang; there is no bound of time here."""
+    end = time.monotonic() + WITHIN_S
     while not is_true():
+        assert time.monotonic() < end, "what was waited for did not come"
         time.sleep(0.005)

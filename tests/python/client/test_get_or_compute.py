@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import threading
 
 import pytest
-from helpers import check, key_at, make_spec, open_client, pattern, put, tokens, wait_until
+from helpers import (
+    acquire_written,
+    check,
+    key_at,
+    make_spec,
+    open_client,
+    pattern,
+    put,
+    stop_process,
+    tokens,
+    wait_until,
+)
 
 import kvclient
 
@@ -95,19 +105,27 @@ def test_processes_compute_each_block_once(daemon, space):
     computed = sorted(int(index) for answer in answers for index in answer if index != "at")
     assert computed == list(range(12))
     keys = space.keys(tokens(12))
-    check(space.acquire(keys), keys)
+    check(acquire_written(space, keys), keys)
 
 
-def test_a_waiter_takes_over_from_a_process_that_dies(daemon, space):
+def test_a_waiter_takes_over_from_a_process_that_dies(daemon, client, space):
     child = start_child(daemon, blocks=3, pause_s=600)
     assert child.stdout.readline() == "at\n"
-    child.send_signal(signal.SIGSTOP)
+    stop_process(child)
     keys = space.keys(tokens(3))
     assert space.match(keys).states == b"\2\2\2"
-    threading.Timer(0.2, child.kill).start()
+    requests = client.stats()["requests"]
+
+    def kill_when_waited_for():
+        wait_until(lambda: client.stats()["requests"] == requests + 2)  # reserve, wait
+        child.kill()
+
+    killer = threading.Thread(target=kill_when_waited_for)
+    killer.start()
     with space.get_or_compute(tokens(3), compute := Computing(keys), deadline_s=60) as blocks:
         assert compute.calls == [0, 1, 2]
         check(blocks, keys)
+    killer.join()
     child.communicate()
 
 

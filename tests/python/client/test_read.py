@@ -6,19 +6,20 @@ import array
 import gc
 
 import pytest
-from helpers import BLOCK_BYTES, check, key_at, make_spec, open_client, pattern, put, tokens
+from helpers import BLOCK_BYTES, acquire_written, check, key_at, make_spec, open_client, pattern, put, tokens
 
 import kvclient
 
 
 def test_blocks_of_one_client_are_read_by_another(space, reader):
     keys = space.keys(tokens(10))
-    put(space, keys[: 7 * 32])
+    written = keys[: 7 * 32]
+    put(space, written)
     match = reader.match(keys)
     assert match.ready == 7 and match.states == bytes([1] * 7 + [0] * 3)
+    acquire_written(reader, written).release()
     with reader.acquire(keys) as lease:
-        assert len(lease) == 7
-        check(lease, keys)
+        check(lease, written)
         assert lease[-1].nbytes == BLOCK_BYTES and lease[0].readonly
         with pytest.raises(IndexError):
             lease[7]

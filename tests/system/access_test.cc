@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "tests/system/cache_client.h"
-#include "tests/system/daemon_process.h"
+#include "tests/system/daemon_fixture.h"
 #include "tests/system/wire_client.h"
 
 namespace kvtier::test {
@@ -29,13 +29,12 @@ constexpr const char* kConfig =
     "    owners: [60001]\n"
     "    readers: [60002]\n";
 
-class AccessTest : public testing::Test {
+class AccessTest : public DaemonTest {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "other users need root";
     place_.write_config(kConfig);
-    daemon_ = place_.start();
-    ASSERT_NE(daemon_, nullptr) << place_.output();
+    ASSERT_TRUE(start()) << place_.output();
   }
   // The body's value, run as another user.
   template <class Body>
@@ -53,20 +52,6 @@ class AccessTest : public testing::Test {
       return CacheClient({.socket = place_.socket(), .namespace_name = namespace_name}).code();
     });
   }
-  int kvctl_as(uid_t uid, const std::vector<gid_t>& groups, const std::vector<std::string>& words) {
-    std::vector<std::string> command = {program("kvctl"), "--socket", place_.admin_socket()};
-    command.insert(command.end(), words.begin(), words.end());
-    ChildProcess kvctl({.command = command,
-                        .environment = {},
-                        .output_path = place_.file("kvctl-" + std::to_string(uid)),
-                        .uid = uid,
-                        .groups = groups});
-    return kvctl.wait();
-  }
-  std::string said(uid_t uid) { return read_file(place_.file("kvctl-" + std::to_string(uid))); }
-
-  DaemonPlace place_;
-  std::unique_ptr<ChildProcess> daemon_;
 };
 
 TEST_F(AccessTest, S14_without_the_sockets_group_nobody_connects) {
@@ -134,10 +119,10 @@ TEST_F(AccessTest, a_wrong_reload_keeps_what_holds) {
 }
 
 TEST_F(AccessTest, S14_administration_is_for_the_admin_group) {
-  EXPECT_EQ(kvctl_as(kOther, {kEngines, kAdmins}, {"status"}), 0) << said(kOther);
-  EXPECT_EQ(kvctl_as(kOther, {kEngines, kAdmins}, {"flush", "--all"}), 0) << said(kOther);
-  EXPECT_EQ(kvctl_as(kOwner, {kEngines}, {"status"}), 4) << said(kOwner);
-  EXPECT_EQ(kvctl_as(kOwner, {kEngines}, {"flush", "--all"}), 4) << said(kOwner);
+  EXPECT_EQ(kvctl({"status"}, {kOther, {kEngines, kAdmins}}), 0) << said();
+  EXPECT_EQ(kvctl({"flush", "--all"}, {kOther, {kEngines, kAdmins}}), 0) << said();
+  EXPECT_EQ(kvctl({"status"}, {kOwner, {kEngines}}), 4) << said();
+  EXPECT_EQ(kvctl({"flush", "--all"}, {kOwner, {kEngines}}), 4) << said();
 }
 
 }  // namespace

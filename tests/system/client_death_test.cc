@@ -4,34 +4,16 @@
 #include <sched.h>
 
 #include <array>
-#include <map>
 
-#include "libkvclient/wire/counters_reader.h"
 #include "tests/system/cache_client.h"
-#include "tests/system/daemon_process.h"
+#include "tests/system/daemon_fixture.h"
 #include "tests/system/wire_client.h"
 
 namespace kvtier::test {
 namespace {
 
-// What the daemon counts, by name. It publishes at least twice a second.
-std::map<std::string, std::uint64_t> counters_of(const DaemonPlace& place) {
-  std::map<std::string, std::uint64_t> values;
-  const Result<CountersReader> reader = CountersReader::open(place.runtime_dir() + "/counters");
-  if (!reader.is_ok()) return values;
-  for (const CounterSample& each : reader.value().read()) values[each.name] = each.value;
-  return values;
-}
-
-class ClientDeath : public testing::Test {
+class ClientDeath : public RunningDaemonTest {
  protected:
-  void SetUp() override {
-    daemon_ = place_.start();
-    ASSERT_NE(daemon_, nullptr) << place_.output();
-  }
-  bool reaches(const std::string& counter, std::uint64_t value) {
-    return eventually([&] { return counters_of(place_)[counter] == value; });
-  }
   // A child that reports one byte when it is where the test wants it, then lives until it is killed.
   template <class Body>
   pid_t child_at(Body body) {
@@ -57,9 +39,6 @@ class ClientDeath : public testing::Test {
   CacheClient::Options options(const std::string& model = "m") {
     return {.socket = place_.socket(), .model = model};
   }
-
-  DaemonPlace place_;
-  std::unique_ptr<ChildProcess> daemon_;
 };
 
 // 50 leases and 10 open reservations come back with the process; another client's blocks stay exact.
@@ -71,12 +50,12 @@ TEST_F(ClientDeath, R08_leases_and_reservations_come_back) {
     static CacheClient dying(options());
     return dying.hold(1, 50) == 50 && dying.reserve_and_forget(2, 0, 10) == 10;
   });
-  EXPECT_TRUE(reaches("sessions", 2));
-  EXPECT_TRUE(reaches("blocks_writing", 10));
+  EXPECT_TRUE(counter_becomes("sessions", 2));
+  EXPECT_TRUE(counter_becomes("blocks_writing", 10));
   kill(child);
-  EXPECT_TRUE(reaches("blocks_writing", 0)) << "reservations rolled back";
-  EXPECT_TRUE(reaches("sessions", 1));
-  EXPECT_TRUE(reaches("zombies", 0));
+  EXPECT_TRUE(counter_becomes("blocks_writing", 0)) << "reservations rolled back";
+  EXPECT_TRUE(counter_becomes("sessions", 1));
+  EXPECT_TRUE(counter_becomes("zombies", 0));
   EXPECT_EQ(counters_of(place_)["slots_quarantined"], 0u);
   EXPECT_EQ(other.store(2, 0, 10), 10u) << "what it had reserved is free for another";
   const CacheClient::Read read = other.read(1, 50);
@@ -90,17 +69,13 @@ TEST_F(ClientDeath, an_engine_that_was_kicked_goes_on) {
   CacheClient engine(options());
   ASSERT_EQ(engine.store(1, 0, kMostOfTheTier), kMostOfTheTier) << engine.error();
   ASSERT_EQ(engine.hold(1, 10), 10u);
-  ChildProcess kick({.command = {program("kvctl"), "--socket", place_.admin_socket(), "kick", "--pid",
-                                 std::to_string(::getpid())},
-                     .environment = {},
-                     .output_path = place_.file("kvctl")});
-  ASSERT_EQ(kick.wait(), 0) << read_file(place_.file("kvctl"));
+  ASSERT_EQ(kvctl({"kick", "--pid", std::to_string(::getpid())}), 0) << said();
   ASSERT_TRUE(eventually([&] { return engine.status().resumed_count == 1; })) << place_.output();
   ASSERT_TRUE(eventually([&] { return engine.works(2); })) << "its spaces are registered again";
   EXPECT_EQ(engine.store(3, 0, kMostOfTheTier), kMostOfTheTier) << engine.error();
   EXPECT_EQ(engine.read(1, 10).wrong_blocks, 0u);
   EXPECT_EQ(engine.match(1, 10), 10u) << "what it leases stayed";
-  EXPECT_TRUE(reaches("zombies", 0));
+  EXPECT_TRUE(counter_becomes("zombies", 0));
 }
 
 // The smallest number that no process of ours has.
@@ -157,12 +132,12 @@ TEST_F(ClientDeath, R09_a_pid_namespace_of_its_own_proves_nothing_and_hurts_noth
     ASSERT_EQ(::read(ends[0], &report, 1), 1);
     ::close(ends[0]);
     EXPECT_EQ(report, 'y') << place_.output();
-    EXPECT_TRUE(reaches("sessions", 1)) << "a live client is never reaped";
+    EXPECT_TRUE(counter_becomes("sessions", 1)) << "a live client is never reaped";
     EXPECT_EQ(::waitpid(parent, nullptr, WNOHANG), 0);
     ::kill(parent, SIGKILL);  // takes the init of the namespace, and with it everything in there
     ::waitpid(parent, nullptr, 0);
-    EXPECT_TRUE(reaches("sessions", 0));
-    EXPECT_TRUE(reaches("zombies", 0));
+    EXPECT_TRUE(counter_becomes("sessions", 0));
+    EXPECT_TRUE(counter_becomes("zombies", 0));
   }
 }
 
@@ -175,7 +150,7 @@ TEST_F(ClientDeath, a_stopped_client_holds_what_it_holds_and_no_more) {
     static CacheClient stopped(options());
     return stopped.hold(1, 20) == 20;
   });
-  ::kill(child, SIGSTOP);
+  ASSERT_TRUE(pause_child(child));
   const std::size_t whole_tier = 32 * 1024 * 1024 / kBlockBytes;
   for (std::size_t i = 0; i < 2 * whole_tier; i += 16) (void)other.store(100 + i, 0, 16);
   const CacheClient::Read read = other.read(1, 20);
@@ -183,7 +158,7 @@ TEST_F(ClientDeath, a_stopped_client_holds_what_it_holds_and_no_more) {
   EXPECT_EQ(read.wrong_blocks, 0u);
   EXPECT_TRUE(other.ping(kPatienceNs));
   kill(child);
-  EXPECT_TRUE(reaches("sessions", 1));
+  EXPECT_TRUE(counter_becomes("sessions", 1));
   for (std::size_t i = 0; i < 2 * whole_tier; i += 16) (void)other.store(9000 + i, 0, 16);
   EXPECT_EQ(other.match(1, 20), 0u) << "its leases are gone";
 }
@@ -200,9 +175,9 @@ TEST_F(ClientDeath, many_deaths_leave_nothing_behind) {
     });
     kill(child);
   }
-  EXPECT_TRUE(reaches("sessions", 1));
-  EXPECT_TRUE(reaches("zombies", 0));
-  EXPECT_TRUE(reaches("blocks_writing", 0));
+  EXPECT_TRUE(counter_becomes("sessions", 1));
+  EXPECT_TRUE(counter_becomes("zombies", 0));
+  EXPECT_TRUE(counter_becomes("blocks_writing", 0));
   EXPECT_EQ(other.read(1, 8).wrong_blocks, 0u);
 }
 
@@ -211,8 +186,8 @@ TEST_F(ClientDeath, a_clean_close_leaves_no_zombie_while_the_process_lives) {
     CacheClient closing(options());
     ASSERT_EQ(closing.store(3, 0, 4), 4u);
   }
-  EXPECT_TRUE(reaches("sessions", 0));
-  EXPECT_TRUE(reaches("zombies", 0));
+  EXPECT_TRUE(counter_becomes("sessions", 0));
+  EXPECT_TRUE(counter_becomes("zombies", 0));
   CacheClient next(options());
   EXPECT_EQ(next.read(3, 4).blocks, 4u);
 }

@@ -122,6 +122,12 @@ bool NotifySocket::wait_for(const std::string& what, TimeNs timeout_ns) {
   }
 }
 
+bool pause_child(pid_t child) {
+  ::kill(child, SIGSTOP);
+  int status = 0;
+  return ::waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status);
+}
+
 ChildProcess::ChildProcess(const Options& options) {
   pid_ = ::fork();
   if (pid_ == 0) run_child(options);

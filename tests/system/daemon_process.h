@@ -2,6 +2,7 @@
 // The real kvtierd (and kvtier-keeper) as child processes, with a directory, sockets and a notify socket of
 // their own. Everything waits for events; a test's time limit is CTest's.
 
+#include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,6 +44,9 @@ class NotifySocket {
   std::multimap<std::string, UniqueFd> stored_;
 };
 
+/// SIGSTOP to a child of ours. True: all of its threads have stopped, for only then does the kernel tell a parent.
+bool pause_child(pid_t child);
+
 /// A child process that dies with the test.
 class ChildProcess {
  public:
@@ -61,6 +65,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   void signal(int number) const;
+  /// Stops it. True: all of its threads have stopped.
+  [[nodiscard]] bool pause() const { return pid_ > 0 && pause_child(pid_); }
+  void resume() const { signal(SIGCONT); }
   /// Exit code, or 128 + signal. Waits.
   int wait();
   [[nodiscard]] pid_t pid() const { return pid_; }

@@ -3,27 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/system/cache_client.h"
-#include "tests/system/daemon_process.h"
+#include "tests/system/daemon_fixture.h"
 
 namespace kvtier::test {
 namespace {
 
-class Health : public testing::Test {
- protected:
-  int kvctl(const std::vector<std::string>& words) {
-    std::vector<std::string> command = {program("kvctl"), "--socket", place_.admin_socket()};
-    command.insert(command.end(), words.begin(), words.end());
-    ChildProcess child({.command = command, .environment = {}, .output_path = place_.file("kvctl")});
-    return child.wait();
-  }
-  std::string said() { return read_file(place_.file("kvctl")); }
-
-  DaemonPlace place_;
-};
+class Health : public DaemonTest {};
 
 TEST_F(Health, U07_a_daemon_that_works_and_its_clients_versions) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
+  ASSERT_TRUE(start()) << place_.output();
   CacheClient client({.socket = place_.socket()});
   ASSERT_TRUE(client.works(1));
   EXPECT_EQ(kvctl({"status"}), 0) << said();
@@ -40,28 +28,25 @@ TEST_F(Health, an_absent_daemon_is_2) {
 
 // The counters file tells even while the daemon is stopped.
 TEST_F(Health, a_stopped_daemon_is_down_for_status_and_readable_for_stat) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
-  daemon->signal(SIGSTOP);
+  ASSERT_TRUE(start()) << place_.output();
+  ASSERT_TRUE(daemon_->pause());
   EXPECT_EQ(kvctl({"status"}), 2) << said();
   const int stat = kvctl({"stat", "--file", place_.runtime_dir() + "/counters"});
   EXPECT_TRUE(stat == 0 || stat == 1) << stat << said();
   EXPECT_NE(said().find("host_bytes"), std::string::npos) << said();
-  daemon->signal(SIGCONT);
+  daemon_->resume();
   EXPECT_EQ(kvctl({"status"}), 0) << said();
 }
 
 // A stopped process cannot be made to let go: it is named, and who is refused for its sake is told whose.
 TEST_F(Health, a_stopped_client_that_holds_most_of_the_tier_is_named) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
+  ASSERT_TRUE(start()) << place_.output();
   constexpr std::size_t kHeld = 400;  // of the tier's 512
   CacheClient other({.socket = place_.socket()});
   ASSERT_EQ(other.store(1, 0, kHeld), kHeld) << other.error();
   const pid_t holder = in_child([&] {
     CacheClient client({.socket = place_.socket()});
-    while (client.hold(1, kHeld) < kHeld) {  // until every slab is mapped
-    }
+    if (client.hold(1, kHeld) < kHeld) return 1;
     ::raise(SIGSTOP);
     return 0;
   });
@@ -82,8 +67,7 @@ TEST_F(Health, a_stopped_client_that_holds_most_of_the_tier_is_named) {
 
 // U-09: what the counters say is what was done, wherever one looks.
 TEST_F(Health, U09_stat_counts_what_clients_did) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
+  ASSERT_TRUE(start()) << place_.output();
   CacheClient client({.socket = place_.socket()});
   ASSERT_EQ(client.store(1, 0, 5), 5U);
   ASSERT_EQ(client.read(1, 7).blocks, 5U);

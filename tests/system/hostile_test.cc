@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "tests/system/cache_client.h"
-#include "tests/system/daemon_process.h"
+#include "tests/system/daemon_fixture.h"
 #include "tests/system/wire_client.h"
 
 namespace kvtier::test {
@@ -19,14 +19,14 @@ namespace {
 constexpr std::size_t kWitnessBlocks = 64;
 constexpr std::uint64_t kWitnessChain = 1;
 
-class Hostile : public testing::Test {
+class Hostile : public DaemonTest {
  protected:
   void SetUp() override {
     // The attacker has a namespace of its own, where it may do what it likes, and the tier has room for its
     // worst.
     place_.write_config("namespaces:\n  - name: default\n  - name: mallory\n");
-    daemon_ = place_.start({"limits.clients_max=4096", "log.level=error", "host.bytes=512MiB"});
-    ASSERT_NE(daemon_, nullptr) << place_.output();
+    ASSERT_TRUE(start({"limits.clients_max=4096", "log.level=error", "host.bytes=512MiB"}))
+        << place_.output();
     witness_ = std::make_unique<CacheClient>(CacheClient::Options{.socket = place_.socket()});
     ASSERT_EQ(witness_->store(kWitnessChain, 0, kWitnessBlocks), kWitnessBlocks) << witness_->error();
   }
@@ -51,8 +51,6 @@ class Hostile : public testing::Test {
     expect_witness_unharmed(name);
   }
 
-  DaemonPlace place_;
-  std::unique_ptr<ChildProcess> daemon_;
   std::unique_ptr<CacheClient> witness_;
 };
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/system/cache_client.h"
-#include "tests/system/daemon_process.h"
+#include "tests/system/daemon_fixture.h"
 
 namespace kvtier::test {
 namespace {
@@ -11,23 +11,7 @@ namespace {
 constexpr int kFailed = 3;
 constexpr int kUsage = 64;
 
-class Kvctl : public testing::Test {
- protected:
-  void SetUp() override {
-    daemon_ = place_.start();
-    ASSERT_NE(daemon_, nullptr) << place_.output();
-  }
-  int kvctl(const std::vector<std::string>& words) {
-    std::vector<std::string> command = {program("kvctl"), "--socket", place_.admin_socket()};
-    command.insert(command.end(), words.begin(), words.end());
-    ChildProcess child({.command = command, .environment = {}, .output_path = place_.file("kvctl")});
-    return child.wait();
-  }
-  std::string said() { return read_file(place_.file("kvctl")); }
-
-  DaemonPlace place_;
-  std::unique_ptr<ChildProcess> daemon_;
-};
+class Kvctl : public RunningDaemonTest {};
 
 // Space 0 means "all" on the inside: a command line never reaches it, nor a space that is not there.
 TEST_F(Kvctl, an_eviction_of_a_space_that_is_none_evicts_nothing) {

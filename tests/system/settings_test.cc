@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "libkvclient/wire/counters_reader.h"
 #include "tests/system/cache_client.h"
-#include "tests/system/daemon_process.h"
+#include "tests/system/daemon_fixture.h"
 
 namespace kvtier::test {
 namespace {
@@ -19,26 +18,8 @@ std::uint64_t locked_bytes(pid_t pid) {
   return at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 6, nullptr, 10) * 1024;
 }
 
-class Settings : public testing::Test {
+class Settings : public DaemonTest {
  protected:
-  int kvctl(const std::vector<std::string>& words) {
-    std::vector<std::string> command = {program("kvctl"), "--socket", place_.admin_socket()};
-    command.insert(command.end(), words.begin(), words.end());
-    said_ = place_.file("kvctl" + std::to_string(++calls_));
-    ChildProcess child({.command = command, .environment = {}, .output_path = said_});
-    return child.wait();
-  }
-  std::string said() { return read_file(said_); }
-  // A counter, when the daemon has published what happened before: it does so twice a second or more often.
-  bool comes_to(const std::string& name, std::uint64_t least) {
-    return eventually([&] {
-      const Result<CountersReader> reader = CountersReader::open(place_.runtime_dir() + "/counters");
-      if (!reader.is_ok()) return false;
-      for (const CounterSample& sample : reader.value().read())
-        if (sample.name == name) return sample.value >= least;
-      return false;
-    });
-  }
   // kvtierd under `ulimit LIMIT`; with a uid it is an ordinary user, whom RLIMIT_MEMLOCK binds.
   std::unique_ptr<ChildProcess> launch_limited(const std::vector<std::string>& more, const std::string& limit,
                                                uid_t uid = 0) {
@@ -50,20 +31,15 @@ class Settings : public testing::Test {
                               .output_path = place_.file("output"),
                               .uid = uid});
   }
-
-  DaemonPlace place_;
-  std::string said_;
-  int calls_ = 0;
 };
 
 TEST_F(Settings, a_locked_tier_is_locked_and_says_so) {
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_MEMLOCK, &limit), 0);
   if (::geteuid() != 0 && limit.rlim_cur < 2 * kTierBytes) GTEST_SKIP() << "may not lock memory";
-  const std::unique_ptr<ChildProcess> daemon = place_.start({"host.lock=require"});
-  ASSERT_NE(daemon, nullptr) << place_.output();
-  EXPECT_GE(locked_bytes(daemon->pid()), kTierBytes);
-  EXPECT_TRUE(comes_to("host_bytes_locked", kTierBytes));
+  ASSERT_TRUE(start({"host.lock=require"})) << place_.output();
+  EXPECT_GE(locked_bytes(daemon_->pid()), kTierBytes);
+  EXPECT_TRUE(counter_reaches("host_bytes_locked", kTierBytes));
   EXPECT_EQ(kvctl({"status"}), 0) << said();
   EXPECT_NE(said().find("32 MiB locked"), std::string::npos) << said();
 }
@@ -83,9 +59,8 @@ TEST_F(Settings, a_lock_that_is_not_allowed_is_refused_or_shown) {
 }
 
 TEST_F(Settings, by_default_nothing_is_locked) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
-  EXPECT_EQ(locked_bytes(daemon->pid()), 0U);
+  ASSERT_TRUE(start()) << place_.output();
+  EXPECT_EQ(locked_bytes(daemon_->pid()), 0U);
   EXPECT_EQ(kvctl({"status"}), 0) << said();
   EXPECT_NE(said().find("0 B locked"), std::string::npos) << said();
 }
@@ -99,10 +74,9 @@ TEST_F(Settings, too_few_descriptors_are_refused_with_the_knob) {
 // What is marked live is in force after SIGHUP, and status shows what is in force.
 TEST_F(Settings, a_reload_changes_what_is_live_and_nothing_else) {
   place_.write_config("host:\n  low_water_blocks: 64\n");
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
+  ASSERT_TRUE(start()) << place_.output();
   place_.write_config("host:\n  low_water_blocks: 3\nindex:\n  blocks_max: 5000\n");
-  daemon->signal(SIGHUP);
+  daemon_->signal(SIGHUP);
   ASSERT_TRUE(place_.notify().wait_for("READY=1", kPatienceNs));
   EXPECT_TRUE(eventually([&] {
     return kvctl({"--json", "status"}) == 0 &&
@@ -113,37 +87,30 @@ TEST_F(Settings, a_reload_changes_what_is_live_and_nothing_else) {
 }
 
 TEST_F(Settings, counters_tell_of_sessions_bytes_and_time) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
+  ASSERT_TRUE(start()) << place_.output();
   CacheClient client({.socket = place_.socket()});
   ASSERT_EQ(client.store(1, 0, 2), 2U) << client.error();
-  EXPECT_TRUE(comes_to("committed_bytes", 2 * kBlockBytes));
-  EXPECT_TRUE(comes_to("directory_entries", 2));
-  EXPECT_TRUE(comes_to("directory_capacity", 2));
-  EXPECT_TRUE(comes_to("namespaces", 1));
-  EXPECT_TRUE(comes_to("spaces", 1));
-  EXPECT_TRUE(comes_to("conductor_rounds", 1));
-  EXPECT_TRUE(comes_to("conductor_work_ns", 1));
-  EXPECT_TRUE(comes_to("uptime_seconds", 1));
+  EXPECT_TRUE(counter_reaches("committed_bytes", 2 * kBlockBytes));
+  EXPECT_TRUE(counter_reaches("directory_entries", 2));
+  EXPECT_TRUE(counter_reaches("directory_capacity", 2));
+  EXPECT_TRUE(counter_reaches("namespaces", 1));
+  EXPECT_TRUE(counter_reaches("spaces", 1));
+  EXPECT_TRUE(counter_reaches("conductor_rounds", 1));
+  EXPECT_TRUE(counter_reaches("conductor_work_ns", 1));
+  EXPECT_TRUE(counter_reaches("uptime_seconds", 1));
   EXPECT_EQ(kvctl({"kick", std::to_string(::getpid())}), 0) << said();
-  EXPECT_TRUE(comes_to("sessions_kicked", 1));
+  EXPECT_TRUE(counter_reaches("sessions_kicked", 1));
 }
 
 TEST_F(Settings, stat_without_permission_is_4) {
   if (::geteuid() != 0) GTEST_SKIP() << "another uid needs root";
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
-  ChildProcess stat({.command = {program("kvctl"), "stat", "--file", place_.runtime_dir() + "/counters"},
-                     .environment = {},
-                     .output_path = place_.file("denied"),
-                     .uid = 65534});
-  EXPECT_EQ(stat.wait(), 4);
+  ASSERT_TRUE(start()) << place_.output();
+  EXPECT_EQ(kvctl({"stat", "--file", place_.runtime_dir() + "/counters"}, {.uid = 65534}), 4) << said();
 }
 
 TEST_F(Settings, health_gives_up_on_a_stopped_daemon_in_seconds) {
-  const std::unique_ptr<ChildProcess> daemon = place_.start();
-  ASSERT_NE(daemon, nullptr) << place_.output();
-  daemon->signal(SIGSTOP);
+  ASSERT_TRUE(start()) << place_.output();
+  ASSERT_TRUE(daemon_->pause());
   EXPECT_EQ(kvctl({"health"}), 2);
   EXPECT_NE(said().find("within 2 s"), std::string::npos) << said();
 }

@@ -2,23 +2,16 @@
 // a seed chooses; the parent, whose client lives on, adopts the memory. All that comes back is exact, all parts agree,
 // and no slot is lost. KVTIER_CUTS runs so many, KVTIER_CUT_SEED replays one.
 
-#include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 
-#include "daemon/flow/stats.h"
-#include "libkvclient/base/checksum.h"
 #include "libkvclient/base/prng.h"
-#include "tests/support/memory_fd_store.h"
-#include "tests/support/pattern_block.h"
-#include "tests/support/sim_client.h"
-#include "tests/support/store_checks.h"
+#include "tests/support/restart_fixture.h"
 
 namespace kvtier::test {
 namespace {
@@ -32,28 +25,21 @@ constexpr std::uint64_t kSmallBytes = 64;
 constexpr std::uint64_t kLargeBytes = kSlotBytes + 64;
 constexpr std::uint64_t kStepsMax = 5'000;
 
-class AnyInstruction : public ::testing::Test {
- protected:
-  void SetUp() override {
-    start();
-    client_ = std::make_unique<SimClient>(*store_, "main", 100);
-    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    ASSERT_TRUE(pidfd.is_open());
-    store_->session_keep_pidfd(client_->session(), pidfd.get());
-    register_spaces();
-  }
+StoreOptions small_store() {
+  StoreOptions options;
+  options.host_bytes = kSlots * kSlotBytes;
+  options.slab_bytes = 8 * kSlotBytes;
+  options.low_water_blocks = 2;
+  options.seed = 1;
+  return options;
+}
 
-  void start() {
-    store_.reset();
-    StoreOptions options;
-    options.host_bytes = kSlots * kSlotBytes;
-    options.slab_bytes = 8 * kSlotBytes;
-    options.low_water_blocks = 2;
-    options.seed = 1;
-    Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
-    ASSERT_TRUE(store.is_ok()) << store.status().to_string();
-    store_ = std::move(store).value();
-    ASSERT_EQ(store_->cold_reason(), "");
+class AnyInstruction : public RestartFixture {
+ protected:
+  AnyInstruction() : RestartFixture(small_store()) {}
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(RestartFixture::SetUp());
+    register_spaces();
   }
 
   void register_spaces() {
@@ -61,31 +47,16 @@ class AnyInstruction : public ::testing::Test {
     spaces_[0] = client_->register_space(encoded_spec("small", kSmallBytes));
   }
 
-  void deliver() {
-    std::vector<OutEvent> events;
-    events.swap(store_->outbox());
-    for (const OutEvent& event : events) client_->on_event(event);
-  }
-
   void work() {
     clock_.advance(10 * kNsPerMs);
-    while (store_->do_work() > 0) {
-    }
-    deliver();
-  }
-
-  void sum_all() {
-    clock_.advance(2 * kNsPerSecond);
-    while (std::optional<ChecksumJob> job = store_->checksum_next())
-      store_->checksum_done(*job, checksum64(job->bytes));
+    settle();
   }
 
   // What a block of a key holds does not depend on its space: its first bytes are the key's.
   void put(std::size_t space, Prng& prng) {
-    std::vector<Key> keys(1 + prng.below(4));
+    const std::uint64_t count = 1 + prng.below(4);
     const std::uint64_t chain = prng.below(kChains) * 2 + space;
-    const std::uint64_t first = prng.below(kChainBlocks);
-    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = pattern_key(chain, first + i);
+    const std::vector<Key> keys = keys_of(chain, count, prng.below(kChainBlocks));
     const std::uint32_t request = client_->reserve(spaces_[space], keys, Key{});
     work();
     if (!client_->is_answered(request)) return;
@@ -138,15 +109,9 @@ class AnyInstruction : public ::testing::Test {
   }
 
   void adopt() {
-    start();
-    const SessionGrant before = client_->grant();
-    const std::uint64_t secret[2] = {before.secret[0], before.secret[1]};
-    const Result<SessionGrant> resumed =
-        store_->session_resume(before.session_id, secret, {.namespace_name = "main"});
-    ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
-    client_->resume(*store_, resumed.value());
+    ASSERT_NO_FATAL_FAILURE(restart_warm());
+    ASSERT_NO_FATAL_FAILURE(resume());
     register_spaces();
-    deliver();
     client_->acknowledge();
     sum_all();
     work();
@@ -170,23 +135,9 @@ class AnyInstruction : public ::testing::Test {
 
   void expect_every_slot() {
     for (const SpaceId space : spaces_) (void)client_->simple(Op::kInvalidate, space, {});
-    work();
-    std::vector<Key> keys(kSlots);
-    for (std::size_t i = 0; i < kSlots; ++i) keys[i] = pattern_key(99, i);
-    const std::uint32_t request = client_->reserve(spaces_[0], keys, Key{});
-    work();
-    ASSERT_TRUE(client_->is_answered(request));
-    std::vector<Hold> holds;
-    for (const Reservation& each : client_->reserved(request))
-      if (each.result.code == Code::kOk) holds.push_back(each.result.hold);
-    EXPECT_EQ(holds.size(), kSlots);
-    client_->abort(holds);
+    expect_no_leak(spaces_[0]);
   }
 
-  ManualClock clock_;
-  MemoryFdStore fds_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<SimClient> client_;
   SpaceId spaces_[2] = {};
   std::uint64_t seen_ = 0;
 };

@@ -1,17 +1,8 @@
 // A daemon killed between two steps, and what clients do while it is away: nothing is lost, nothing is given
 // to two. Each is a fault that killing daemons under load, or reading for it, has found.
 
-#include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "daemon/flow/state.h"
-#include "libkvclient/base/checksum.h"
-#include "libkvclient/base/units.h"
-#include "tests/support/memory_fd_store.h"
-#include "tests/support/pattern_block.h"
-#include "tests/support/sim_client.h"
-#include "tests/support/store_checks.h"
+#include "tests/support/restart_fixture.h"
 
 namespace kvtier::test {
 namespace {
@@ -19,90 +10,39 @@ namespace {
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kSlots = 64;
 
-class CutRestart : public ::testing::Test {
+// Four slabs of sixteen blocks.
+StoreOptions four_slabs() {
+  StoreOptions options;
+  options.host_bytes = kSlots * kBlockBytes;
+  options.slab_bytes = 16 * kBlockBytes;
+  options.low_water_blocks = 0;
+  return options;
+}
+
+class CutRestart : public RestartFixture {
  protected:
+  CutRestart() : RestartFixture(four_slabs()) {}
   void SetUp() override {
-    start();
-    client_ = std::make_unique<SimClient>(*store_, "main", 100);
-    keep_pidfd(*client_);
-    space_ = client_->register_space(encoded_spec("m", kBlockBytes));
+    ASSERT_NO_FATAL_FAILURE(RestartFixture::SetUp());
+    space_ = register_space();
   }
-
-  // Four slabs of sixteen blocks.
-  void start() {
-    store_.reset();
-    StoreOptions options;
-    options.host_bytes = kSlots * kBlockBytes;
-    options.slab_bytes = 16 * kBlockBytes;
-    options.low_water_blocks = 0;
-    Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
-    ASSERT_TRUE(store.is_ok()) << store.status().to_string();
-    store_ = std::move(store).value();
-    ASSERT_EQ(store_->cold_reason(), "");
+  SpaceId register_space() { return client_->register_space(encoded_spec("m", kBlockBytes)); }
+  std::vector<Hold> hold(SpaceId space, std::uint64_t chain, std::size_t count) {
+    return holds_of(reserve(space, keys_of(chain, count)));
   }
-
-  void keep_pidfd(const SimClient& client) {
-    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    ASSERT_TRUE(pidfd.is_open());
-    store_->session_keep_pidfd(client.session(), pidfd.get());
+  void come_back() {
+    ASSERT_NO_FATAL_FAILURE(resume());
+    (void)register_space();
   }
+  void expect_no_leak() { RestartFixture::expect_no_leak(space_); }
 
-  void deliver(SimClient& client) {
-    std::vector<OutEvent> events;
-    events.swap(store_->outbox());
-    for (const OutEvent& event : events)
-      if (event.session == client.session()) client.on_event(event);
-  }
-  void deliver() { deliver(*client_); }
-
-  std::vector<Hold> reserve(SpaceId space, std::uint64_t chain, std::size_t count) {
-    std::vector<Key> keys(count);
-    for (std::size_t i = 0; i < count; ++i) keys[i] = pattern_key(chain, i);
-    const std::uint32_t request = client_->reserve(space, keys, Key{});
-    deliver();
-    std::vector<Hold> holds;
-    for (const Reservation& each : client_->reserved(request))
-      if (each.result.code == Code::kOk) holds.push_back(each.result.hold);
-    return holds;
-  }
-
-  void sum_all() {
-    clock_.advance(2 * kNsPerSecond);
-    while (std::optional<ChecksumJob> job = store_->checksum_next())
-      store_->checksum_done(*job, checksum64(job->bytes));
-  }
-
-  void resume() {
-    const SessionGrant before = client_->grant();
-    const std::uint64_t secret[2] = {before.secret[0], before.secret[1]};
-    const Result<SessionGrant> resumed =
-        store_->session_resume(before.session_id, secret, {.namespace_name = "main"});
-    ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
-    client_->resume(*store_, resumed.value());
-    (void)client_->register_space(encoded_spec("m", kBlockBytes));
-    deliver();
-  }
-
-  void expect_no_leak() {
-    clock_.advance(kNsPerSecond);
-    (void)store_->do_work();
-    const std::vector<Hold> all = reserve(space_, 99, kSlots);
-    EXPECT_EQ(all.size(), kSlots) << "every slot can be had";
-    client_->abort(all);
-    check_store(*store_);
-  }
-
-  ManualClock clock_;
-  MemoryFdStore fds_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<SimClient> client_;
   SpaceId space_ = SpaceId::kNone;
 };
 
 // the daemon was killed while it gave back a slot whose last lease had ended. Its successor stopped,
 // again and again.
 TEST_F(CutRestart, a_draining_block_whose_slot_is_free_already) {
-  client_->commit(reserve(space_, 1, 1));
+  client_->commit(hold(space_, 1, 1));
   std::optional<SimLease> lease = client_->acquire(space_, pattern_key(1, 0));
   ASSERT_TRUE(lease);
   (void)client_->simple(Op::kInvalidate, space_, {});
@@ -111,8 +51,8 @@ TEST_F(CutRestart, a_draining_block_whose_slot_is_free_already) {
   ASSERT_EQ(store_->stats().blocks_draining, 1U);
   SimClient::release(*lease);
   ASSERT_TRUE(store_->state().slab_of(lease->slot).table().retire(lease->slot.slot()));
-  start();
-  resume();
+  restart_warm();
+  come_back();
   expect_no_leak();
 }
 
@@ -120,13 +60,13 @@ TEST_F(CutRestart, a_draining_block_whose_slot_is_free_already) {
 // "released" when it has let go: only then, and then for sure, the slot comes back. What it was granted
 // meanwhile stays its own.
 TEST_F(CutRestart, a_reservation_that_outlives_the_daemon_comes_back_when_the_client_lets_go) {
-  (void)reserve(space_, 1, 3);
-  start();
-  resume();
+  (void)hold(space_, 1, 3);
+  restart_warm();
+  come_back();
   ASSERT_EQ(client_->revocations(), 1U);
   client_->acknowledge_busy();
   EXPECT_EQ(store_->stats().slots_quarantined, 3U);
-  const std::vector<Hold> fresh = reserve(space_, 2, 16);
+  const std::vector<Hold> fresh = hold(space_, 2, 16);
   ASSERT_EQ(fresh.size(), 16U);
   client_->acknowledge();
   EXPECT_EQ(store_->stats().slots_quarantined, 0U);
@@ -139,14 +79,14 @@ TEST_F(CutRestart, a_reservation_that_outlives_the_daemon_comes_back_when_the_cl
 
 // The successor must know who writes in a slab, or it grants what a client of before still fills.
 TEST_F(CutRestart, a_slab_that_was_cut_anew_keeps_its_writer) {
-  client_->abort(reserve(space_, 1, 1));
+  client_->abort(hold(space_, 1, 1));
   const SpaceId large = client_->register_space(encoded_spec("large", 2 * kBlockBytes));
-  const std::vector<Hold> open = reserve(large, 2, 4);
+  const std::vector<Hold> open = hold(large, 2, 4);
   ASSERT_EQ(open.size(), 4U);
   ASSERT_EQ(store_->stats().slab_reshapes, 1U);
-  start();
+  restart_warm();
   EXPECT_EQ(store_->stats().slots_quarantined, 4U);
-  resume();
+  come_back();
   client_->acknowledge();
   EXPECT_EQ(store_->stats().slots_quarantined, 0U);
   check_store(*store_);
@@ -154,27 +94,27 @@ TEST_F(CutRestart, a_slab_that_was_cut_anew_keeps_its_writer) {
 
 // Nobody has the channel of a session whose pidfd was not kept: it is no reason to start cold.
 TEST_F(CutRestart, a_session_cut_in_its_opening_leaves_nothing) {
-  client_->commit(reserve(space_, 1, 2));
+  client_->commit(hold(space_, 1, 2));
   sum_all();
   const SimClient stranger(*store_, "main", 101);
   ASSERT_TRUE(fds_.has("session2.channel"));
-  start();
+  restart_warm();
   EXPECT_FALSE(fds_.has("session2.channel"));
   EXPECT_EQ(store_->stats().sessions, 1U);
-  resume();
+  come_back();
   sum_all();
   EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 1);
   expect_no_leak();
 }
 
 TEST_F(CutRestart, a_client_that_was_not_told_that_it_was_resumed_asks_again) {
-  (void)reserve(space_, 1, 1);
-  start();
-  resume();
+  (void)hold(space_, 1, 1);
+  restart_warm();
+  come_back();
   store_->session_hang_up(client_->session());
   store_->outbox().clear();
   EXPECT_EQ(store_->stats().zombies, 1U);
-  resume();
+  come_back();
   EXPECT_EQ(store_->stats().zombies, 0U);
   ASSERT_EQ(client_->revocations(), 2U) << "asked again for what was being written";
   client_->acknowledge();
@@ -196,16 +136,16 @@ TEST_F(CutRestart, what_was_queued_for_an_ended_session_goes_with_it) {
 
 // A namespace's slab is taken away while one of its clients is not back yet: told at its return, it unmaps.
 TEST_F(CutRestart, a_resumed_client_is_told_of_slabs_that_leave) {
-  client_->commit(reserve(space_, 1, kSlots));
+  client_->commit(hold(space_, 1, kSlots));
   sum_all();
-  start();
+  restart_warm();
   sum_all();
   SimClient other(*store_, "other", 200);
   const SpaceId space = other.register_space(encoded_spec("m", kBlockBytes));
   const std::uint32_t request = other.reserve(space, {pattern_key(7, 0)}, Key{});
   deliver(other);
   ASSERT_FALSE(other.is_answered(request)) << "it waits for the slab";
-  resume();
+  come_back();
   ASSERT_EQ(client_->removals(), 1U);
   client_->acknowledge();
   (void)store_->do_work();

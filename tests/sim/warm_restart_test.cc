@@ -2,97 +2,48 @@
 // A lease taken before stays readable and exact; blocks come back after their checksum matched; what was
 // being written never appears; damaged bytes never appear; a handle of before never resolves to a new block.
 
-#include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <cstring>
-
-#include "daemon/flow/state.h"
-#include "libkvclient/base/checksum.h"
 #include "libkvclient/base/units.h"
-#include "tests/support/memory_fd_store.h"
-#include "tests/support/pattern_block.h"
-#include "tests/support/sim_client.h"
-#include "tests/support/store_checks.h"
+#include "tests/support/restart_fixture.h"
 
 namespace kvtier::test {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 4096;
 
-class WarmRestart : public ::testing::Test {
+StoreOptions small_slabs() {
+  StoreOptions options;
+  options.host_bytes = 64 * 64 * kKiB;
+  options.slab_bytes = 64 * kKiB;
+  options.low_water_blocks = 0;
+  return options;
+}
+
+class WarmRestart : public RestartFixture {
  protected:
+  WarmRestart() : RestartFixture(small_slabs()) {}
   void SetUp() override {
-    start();
-    client_ = std::make_unique<SimClient>(*store_, "main", 100);
-    keep_pidfd(*client_);
+    ASSERT_NO_FATAL_FAILURE(RestartFixture::SetUp());
     space_ = client_->register_space(encoded_spec("m", kBlockBytes));
   }
-
-  void start() {
-    store_.reset();
-    StoreOptions options;
-    options.host_bytes = 64 * 64 * kKiB;
-    options.slab_bytes = 64 * kKiB;
-    options.low_water_blocks = 0;
-    Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
-    ASSERT_TRUE(store.is_ok()) << store.status().to_string();
-    store_ = std::move(store).value();
-  }
-
-  void keep_pidfd(const SimClient& client) {
-    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-    ASSERT_TRUE(pidfd.is_open());
-    store_->session_keep_pidfd(client.session(), pidfd.get());
-  }
-
-  void deliver() {
-    std::vector<OutEvent> events;
-    events.swap(store_->outbox());
-    for (const OutEvent& event : events) client_->on_event(event);
-  }
-
-  std::vector<Key> put_chain(std::uint64_t chain, std::size_t count, bool is_committed = true) {
-    std::vector<Key> keys(count);
-    for (std::size_t i = 0; i < count; ++i) keys[i] = pattern_key(chain, i);
-    const std::uint32_t request = client_->reserve(space_, keys, Key{});
-    deliver();
-    std::vector<Hold> holds;
-    for (const Reservation& each : client_->reserved(request)) {
+  // Reserved and filled.
+  std::vector<Hold> write_chain(std::uint64_t chain, std::size_t count) {
+    const std::vector<Reservation> reservations = reserve(space_, keys_of(chain, count));
+    for (const Reservation& each : reservations) {
       EXPECT_EQ(each.result.code, Code::kOk);
       client_->fill(each);
-      holds.push_back(each.result.hold);
     }
-    if (is_committed) client_->commit(holds);
-    open_ = holds;
-    return keys;
+    return holds_of(reservations);
   }
-
-  void sum_all() {
-    clock_.advance(2 * kNsPerSecond);
-    while (std::optional<ChecksumJob> job = store_->checksum_next())
-      store_->checksum_done(*job, checksum64(job->bytes));
+  std::vector<Key> put_chain(std::uint64_t chain, std::size_t count) {
+    client_->commit(write_chain(chain, count));
+    return keys_of(chain, count);
   }
-
   void restart_and_resume() {
-    const SessionGrant before = client_->grant();
-    start();
-    ASSERT_EQ(store_->cold_reason(), "");
-    const std::uint64_t secret[2] = {before.secret[0], before.secret[1]};
-    const Result<SessionGrant> resumed =
-        store_->session_resume(before.session_id, secret, {.namespace_name = "main"});
-    ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
-    client_->resume(*store_, resumed.value());
-    deliver();
+    ASSERT_NO_FATAL_FAILURE(restart_warm());
+    resume();
   }
 
-  ManualClock clock_;
-  MemoryFdStore fds_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<SimClient> client_;
   SpaceId space_ = SpaceId::kNone;
-  std::vector<Hold> open_;
 };
 
 TEST_F(WarmRestart, BlocksComeBackAfterTheirChecksumAndLeasesStayExact) {
@@ -145,10 +96,10 @@ TEST_F(WarmRestart, UnsummedBlocksAreMisses) {
 }
 
 TEST_F(WarmRestart, AReservationOfBeforeNeverAppearsAndComesBack) {
-  put_chain(2, 4, false);
+  const std::vector<Hold> open = write_chain(2, 4);
   restart_and_resume();
   EXPECT_EQ(store_->stats().slots_quarantined, 4U);
-  client_->commit(open_);
+  client_->commit(open);
   deliver();
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(client_->match(space_, pattern_key(2, i)), 0);
   EXPECT_EQ(store_->stats().slots_quarantined, 0U) << "a refused commit gives the slot back";
@@ -156,7 +107,7 @@ TEST_F(WarmRestart, AReservationOfBeforeNeverAppearsAndComesBack) {
 }
 
 TEST_F(WarmRestart, AReservationThatTheClientNeverHeardOfComesBackWithTheSlab) {
-  put_chain(2, 4, false);
+  (void)write_chain(2, 4);
   restart_and_resume();
   ASSERT_EQ(client_->revocations(), 1U) << "the slab is asked back";
   client_->acknowledge();
@@ -168,8 +119,7 @@ TEST_F(WarmRestart, AnExitedClientsBlocksStay) {
   const std::vector<Key> keys = put_chain(1, 4);
   sum_all();
   store_->session_exited(client_->session());
-  start();
-  ASSERT_EQ(store_->cold_reason(), "");
+  restart_warm();
   client_ = std::make_unique<SimClient>(*store_, "main", 101);
   space_ = client_->register_space(encoded_spec("m", kBlockBytes));
   sum_all();
@@ -181,19 +131,16 @@ TEST_F(WarmRestart, AMissingChannelMeansAColdStartThatSaysSo) {
   put_chain(1, 4);
   sum_all();
   fds_.remove("session1.pidfd");
-  start();
-  EXPECT_NE(store_->cold_reason().find("pid 100"), std::string::npos) << store_->cold_reason();
+  restart();
+  EXPECT_NE(store_->cold_reason().find("pid " + std::to_string(kClientPid)), std::string::npos)
+      << store_->cold_reason();
   check_store(*store_);
 }
 
 TEST_F(WarmRestart, AChangedSizeMeansAColdStart) {
-  store_.reset();
-  StoreOptions options;
-  options.host_bytes = 32 * 64 * kKiB;
-  options.slab_bytes = 64 * kKiB;
-  Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
-  ASSERT_TRUE(store.is_ok());
-  EXPECT_NE(store.value()->cold_reason(), "");
+  options_.host_bytes /= 2;
+  restart();
+  EXPECT_NE(store_->cold_reason(), "");
 }
 
 }  // namespace

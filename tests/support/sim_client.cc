@@ -31,6 +31,20 @@ std::vector<std::byte> encoded_spec(const std::string& model, std::uint64_t bloc
   return std::move(encoding).value();
 }
 
+std::vector<Key> keys_of(std::uint64_t chain, std::size_t count, std::uint64_t first) {
+  std::vector<Key> keys(count);
+  for (std::size_t i = 0; i < count; ++i) keys[i] = pattern_key(chain, first + i);
+  return keys;
+}
+
+std::vector<Hold> holds_of(const std::vector<Reservation>& reservations) {
+  std::vector<Hold> holds;
+  for (const Reservation& each : reservations) {
+    if (each.result.code == Code::kOk) holds.push_back(each.result.hold);
+  }
+  return holds;
+}
+
 SimClient::SimClient(Store& store, const std::string& namespace_name, std::uint32_t pid) : store_(&store) {
   SessionRequest request;
   request.namespace_name = namespace_name;

@@ -24,6 +24,11 @@ struct Reservation {
   ReserveResult result{};
 };
 
+/// `count` keys of a chain.
+std::vector<Key> keys_of(std::uint64_t chain, std::size_t count, std::uint64_t first = 0);
+/// Of what was granted.
+std::vector<Hold> holds_of(const std::vector<Reservation>& reservations);
+
 struct SimLease {
   Key key{};
   PinCell* pin = nullptr;

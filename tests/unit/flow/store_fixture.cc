@@ -101,18 +101,4 @@ std::size_t StoreFixture::count_ready(SimClient& client, SpaceId space, const st
   return count;
 }
 
-std::vector<Key> keys_of(std::uint64_t chain, std::size_t count, std::uint64_t first) {
-  std::vector<Key> keys(count);
-  for (std::size_t i = 0; i < count; ++i) keys[i] = pattern_key(chain, first + i);
-  return keys;
-}
-
-std::vector<Hold> holds_of(const std::vector<Reservation>& reservations) {
-  std::vector<Hold> holds;
-  for (const Reservation& each : reservations) {
-    if (each.result.code == Code::kOk) holds.push_back(each.result.hold);
-  }
-  return holds;
-}
-
 }  // namespace kvtier::test

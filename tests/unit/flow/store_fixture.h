@@ -64,8 +64,4 @@ class StoreFixture : public ::testing::Test {
   std::uint32_t next_pid_ = 1000;
 };
 
-/// `count` keys of a chain.
-std::vector<Key> keys_of(std::uint64_t chain, std::size_t count, std::uint64_t first = 0);
-std::vector<Hold> holds_of(const std::vector<Reservation>& reservations);
-
 }  // namespace kvtier::test

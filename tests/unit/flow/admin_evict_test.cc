@@ -58,11 +58,9 @@ class AdminEvict : public StoreFixture {
 
 TEST_F(AdminEvict, F_03_a_deep_chain_goes_from_its_end_in_bounded_steps) {
   set_up(8192);
-  const std::vector<Key> chain = keys_of(1, 8000);
-  put_chain(*client_, space_, chain);
-  const EvictReport report = evict(below(chain[10]));
-  EXPECT_EQ(report.evicted, 7990U);
-  EXPECT_EQ(count_ready(*client_, space_, chain), 10U);
+  put_chain(*client_, space_, keys_of(1, 8000));
+  EXPECT_EQ(evict(below(pattern_key(1, 10))).evicted, 7990U);
+  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 8000)), 10U);
 }
 
 TEST_F(AdminEvict, F_03_a_wide_level_goes_in_bounded_steps) {
@@ -157,32 +155,38 @@ TEST_F(AdminEvict, F_03_stores_between_the_steps_do_no_harm) {
   EXPECT_EQ(stats().blocks_ready, 0U);
 }
 
-TEST_F(AdminEvict, F_03_a_key_is_evicted_in_all_its_spaces_and_a_beginning_wherever_it_fits) {
-  set_up(64);
-  const SpaceId second = client_->register_space(encoded_spec("other", kBlock));
+// Two spaces of the client's namespace, one of another's.
+class AdminEvictSpaces : public AdminEvict {
+ protected:
+  void SetUp() override {
+    set_up(64);
+    second_ = client_->register_space(encoded_spec("other", kBlock));
+    stranger_ = &add_client("strangers");
+    third_ = usual_space(*stranger_);
+  }
+  SpaceId second_ = SpaceId::kNone;
+  SimClient* stranger_ = nullptr;
+  SpaceId third_ = SpaceId::kNone;
+};
+
+TEST_F(AdminEvictSpaces, F_03_a_key_is_evicted_in_all_its_spaces_and_a_beginning_wherever_it_fits) {
   put(*client_, space_, keys_of(1, 2));
-  put(*client_, second, keys_of(1, 2));
-  SimClient& stranger = add_client("strangers");
-  const SpaceId third = usual_space(stranger);
-  put(stranger, third, keys_of(1, 1));
+  put(*client_, second_, keys_of(1, 2));
+  put(*stranger_, third_, keys_of(1, 1));
   EXPECT_EQ(evict(below(pattern_key(1, 0))).evicted, 5U);
   put(*client_, space_, keys_of(1, 1));
   EXPECT_EQ(evict({{}, to_hex(pattern_key(1, 0)).substr(0, 13)}).evicted, 1U);
   EXPECT_EQ(evict(below(pattern_key(9, 9))).evicted, 0U);
 }
 
-TEST_F(AdminEvict, F_03_a_filter_leaves_other_spaces_and_namespaces_alone) {
-  set_up(64);
-  const SpaceId second = client_->register_space(encoded_spec("other", kBlock));
+TEST_F(AdminEvictSpaces, F_03_a_filter_leaves_other_spaces_and_namespaces_alone) {
   put(*client_, space_, keys_of(1, 4));
-  put(*client_, second, keys_of(2, 4));
-  SimClient& stranger = add_client("strangers");
-  const SpaceId third = usual_space(stranger);
-  put(stranger, third, keys_of(3, 4));
-  EXPECT_EQ(evict({{"main", second}, ""}).evicted, 4U);
+  put(*client_, second_, keys_of(2, 4));
+  put(*stranger_, third_, keys_of(3, 4));
+  EXPECT_EQ(evict({{"main", second_}, ""}).evicted, 4U);
   EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 4)), 4U);
   EXPECT_EQ(evict({{"main", SpaceId::kNone}, ""}).evicted, 4U);
-  EXPECT_EQ(count_ready(stranger, third, keys_of(3, 4)), 4U);
+  EXPECT_EQ(count_ready(*stranger_, third_, keys_of(3, 4)), 4U);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The test command: installs what is missing, builds, runs the tests.
 #
-#   tools/test.sh                 what CI runs: unit, system, quality, sanitize, tsan
-#   tools/test.sh system          one stage: those, python, lint, llama
+#   tools/test.sh                 what CI runs: unit, system, python, quality, sanitize, tsan
+#   tools/test.sh system          one stage: those, lint, llama
 #   tools/test.sh unit base       the fast loop: builds and runs only the tests whose name has the word in it
 #
 # Build folders: build, build-asan, build-tsan; objects are shared through ccache. KVTIER_JOBS sets the number of jobs.
@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 jobs=${KVTIER_JOBS:-$(nproc)}
-stages=(unit system quality sanitize tsan)
+stages=(unit system python quality sanitize tsan)
 # Lets all checkouts and build folders share objects: neither is part of what is compiled.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
@@ -77,9 +77,11 @@ stage_system() {
   run_tests build -L "system|kill" -j 1
 }
 
+# The package against real daemons: seconds, so that the limit ends nothing but a hang.
 stage_python() {
   build_product
-  PYTHONPATH=build/python KVTIER_BIN=build/bin /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
+  PYTHONPATH=build/python KVTIER_BIN=build/bin timeout 600 \
+    /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/python/client
 }
 
 # The adapter of llama.cpp over its fake client and a real model. The first run compiles llama.cpp: minutes.
@@ -126,7 +128,7 @@ stage_tsan() {
 run_stage() {
   local name=$1 started=$SECONDS
   shift
-  declare -F "stage_$name" >/dev/null || { say "no stage $name; there are: ${stages[*]} python lint llama"; exit 2; }
+  declare -F "stage_$name" >/dev/null || { say "no stage $name; there are: ${stages[*]} lint llama"; exit 2; }
   say "stage $name"
   "stage_$name" "$@"
   say "stage $name passed in $((SECONDS - started)) s"

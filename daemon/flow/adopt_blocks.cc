@@ -54,7 +54,7 @@ bool adopt_ready(StoreState& state, BlockId id, BlockRecord& record) {
   }
   claim(state, id, record, BlockState::kReady);
   record.flags = kBlockSummed | kBlockUnverified;
-  state.sums.push_back({.block = id, .generation = record.generation, .due_ns = 0, .parent = record.parent});
+  state.adopted.push_back({.block = id, .generation = record.generation, .parent = record.parent});
   return true;
 }
 
@@ -135,16 +135,16 @@ Status adopt_blocks(StoreState& state) {
       }
     }
   }
-  const auto age = [&](const SumEntry& entry) { return state.blocks[entry.block].access_ms; };
-  std::stable_sort(state.sums.begin(), state.sums.end(), [&](const SumEntry& a, const SumEntry& b) {
+  const auto age = [&](const AdoptedBlock& entry) { return state.blocks[entry.block].access_ms; };
+  std::ranges::stable_sort(state.adopted, [&](const AdoptedBlock& a, const AdoptedBlock& b) {
     return static_cast<std::int32_t>(age(a) - age(b)) > 0;
   });
-  for (const SumEntry& entry : state.sums) {
+  for (const AdoptedBlock& entry : state.adopted) {
     const bool has_parent = state.blocks.is_valid(index_of(entry.parent)) &&
                             (state.blocks[entry.parent].flags & kBlockUnverified) != 0;
     if (has_parent) (void)state.tree->attach(entry.block, entry.parent);
   }
-  state.unverified = state.sums.size();
+  state.unverified = state.adopted.size();
   return Status::ok();
 }
 

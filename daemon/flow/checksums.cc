@@ -5,39 +5,41 @@
 namespace kvtier {
 namespace {
 
-constexpr TimeNs kDelayNs = kNsPerSecond;
+// Generations are a slot's: the record may be used again, for another slot, with the same one. It is not unverified then.
+bool is_due(const BlockRecord& record, Generation generation) {
+  return record.state == BlockState::kReady && record.generation == generation &&
+         (record.flags & kBlockUnverified) != 0 && (record.flags & kBlockBusy) == 0;
+}
 
-// Generations are a slot's: a record that was used again, for another slot, can have the same one, and then stands
-// in the queue twice. It is summed once.
-bool is_due(StoreState& state, BlockId id, Generation generation) {
-  const BlockRecord& record = state.blocks[id];
-  if (record.state != BlockState::kReady || record.generation != generation) return false;
-  if ((record.flags & kBlockBusy) != 0) return false;
-  return (record.flags & kBlockSummed) == 0 || (record.flags & kBlockUnverified) != 0;
+BlockId next_adopted(StoreState& state) {
+  while (state.adopted_next < state.adopted.size()) {
+    const AdoptedBlock& adopted = state.adopted[state.adopted_next++];
+    if (is_due(state.blocks[adopted.block], adopted.generation)) return adopted.block;
+  }
+  return BlockId::kNone;
 }
 
 }  // namespace
 
 void checksum_schedule(StoreState& state, BlockId id) {
-  state.sums.push_back(
-      {.block = id, .generation = state.blocks[id].generation, .due_ns = state.now() + kDelayNs});
+  state.sums.push(state.blocks, id, state.now());
+}
+
+void checksum_forget(StoreState& state, BlockId id) {
+  if ((state.blocks[id].flags & kBlockQueued) != 0) state.sums.remove(state.blocks, id);
 }
 
 std::optional<ChecksumJob> checksum_take(StoreState& state) {
   if (state.sums_in_flight >= kSumsInFlightMax) return std::nullopt;
-  const TimeNs now = state.now();
-  while (!state.sums.empty() && state.sums.front().due_ns <= now) {
-    const SumEntry entry = state.sums.front();
-    state.sums.pop_front();
-    if (!is_due(state, entry.block, entry.generation)) continue;
-    BlockRecord& record = state.blocks[entry.block];
-    record.flags |= kBlockBusy;
-    ++state.sums_in_flight;
-    const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
-    const std::byte* payload = state.slab_of(record.slot).payload(record.slot.slot());
-    return ChecksumJob{entry.block, entry.generation, {payload, space.block_bytes}};
-  }
-  return std::nullopt;
+  BlockId id = next_adopted(state);
+  if (id == BlockId::kNone) id = state.sums.pop_due(state.blocks, state.now());
+  if (id == BlockId::kNone) return std::nullopt;
+  BlockRecord& record = state.blocks[id];
+  record.flags |= kBlockBusy;
+  ++state.sums_in_flight;
+  const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const std::byte* payload = state.slab_of(record.slot).payload(record.slot.slot());
+  return ChecksumJob{id, record.generation, {payload, space.block_bytes}};
 }
 
 void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) {
@@ -51,8 +53,13 @@ void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) 
   record.flags |= kBlockSummed;
 }
 
+std::uint64_t checksums_due_count(const StoreState& state) {
+  return state.sums.size() + state.adopted.size() - state.adopted_next;
+}
+
 TimeNs checksums_next_due(const StoreState& state) {
-  return state.sums.empty() || state.sums_in_flight >= kSumsInFlightMax ? kNever : state.sums.front().due_ns;
+  if (state.sums_in_flight >= kSumsInFlightMax) return kNever;
+  return state.adopted_next < state.adopted.size() ? 0 : state.sums.next_due_ns();
 }
 
 }  // namespace kvtier

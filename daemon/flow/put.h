@@ -10,7 +10,7 @@ namespace kvtier {
 /// What a kReserve brought along, copied out of the arena.
 struct ReserveInput {
   Key parent{};
-  std::vector<Key> keys;
+  std::span<const Key> keys;
 };
 
 /// Answers, or returns false: a slab has been asked for, try again with the same submission (`may_wait`

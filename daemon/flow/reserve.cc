@@ -116,7 +116,7 @@ void count_no_space(StoreStats& stats, Cause cause) {
 }
 
 struct Placing {
-  std::vector<ReserveResult> results;
+  std::vector<ReserveResult>& results;
   std::uint32_t new_count = 0;
   bool is_short = false;
   BlockId last_existing = BlockId::kNone;
@@ -199,25 +199,22 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
   Call call{state, session, tenant, *space, submission.space, ++state.reserve_stamp};
   const bool is_all = (submission.flags & kFlagAllOrNothing) != 0;
   const std::uint32_t wanted = count_new(call, input);
-  SlotOutcome taken;
-  if (wanted > 0) {
-    taken = slots_take(state, {.session = &session,
-                               .tenant = &tenant,
-                               .slot_class = call.space.slot_class,
-                               .count = wanted,
-                               .is_all_or_nothing = is_all,
-                               .may_wait = may_wait});
-    if (taken.slots.size() < wanted && taken.could_wait) {
-      for (const TakenSlot& slot : taken.slots) slots_return(state, slot);
-      return false;
-    }
+  SlotOutcome& taken = slots_take(state, {.session = &session,
+                                          .tenant = &tenant,
+                                          .slot_class = call.space.slot_class,
+                                          .count = wanted,
+                                          .is_all_or_nothing = is_all,
+                                          .may_wait = may_wait});
+  if (taken.slots.size() < wanted && taken.could_wait) {
+    for (const TakenSlot& slot : taken.slots) slots_return(state, slot);
+    return false;
   }
   BlockId parent =
       input.parent.is_zero() ? BlockId::kNone : state.index->find(tenant.id, submission.space, input.parent);
   if (parent != BlockId::kNone) access_touch_run(state, parent, kTouchAncestorsMax, false);
   std::reverse(taken.slots.begin(), taken.slots.end());
-  Placing placing;
-  placing.results.reserve(input.keys.size());
+  Placing placing{.results = state.scratch.results};
+  placing.results.clear();
   for (const Key& key : input.keys) parent = place_one(call, key, parent, taken, placing);
   for (const TakenSlot& left : taken.slots) slots_return(state, left);
   if (placing.last_existing != BlockId::kNone) {

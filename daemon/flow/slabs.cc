@@ -115,6 +115,7 @@ Status slabs_reserve_pins(StoreState& state, const Session& session, const Slab&
 
 void slabs_join_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
   slot_class.slabs.push_back(slab.index());
+  slot_class.with_free.reserve(slot_class.slabs.capacity());  // each slab has its place there
   slot_class.slots += slab.slot_count();
   slot_class.slots_free += slab.free_count();
   state.stats.slots_free += slab.free_count();

@@ -98,9 +98,9 @@ bool is_hopeless(StoreState& state, const SlotRequest& request) {
 
 }  // namespace
 
-SlotOutcome slots_take(StoreState& state, const SlotRequest& request) {
-  SlotOutcome outcome;
-  outcome.slots.reserve(request.count);
+SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
+  SlotOutcome& outcome = state.scratch.taken;
+  outcome.clear();
   if (request.is_all_or_nothing && is_hopeless(state, request)) {
     outcome.cause = Cause::kRequestTooLarge;
     return outcome;

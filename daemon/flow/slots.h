@@ -2,16 +2,9 @@
 // Where slots for new blocks come from, in this order: free slots in slabs that the session may write, a slab
 // that belongs to nobody, evictions, and last a slab that another session gives back (lending.h).
 
-#include <vector>
-
 #include "daemon/flow/state.h"
 
 namespace kvtier {
-
-struct TakenSlot {
-  SlotRef slot;
-  Generation generation = 0;
-};
 
 struct SlotRequest {
   Session* session = nullptr;
@@ -22,14 +15,8 @@ struct SlotRequest {
   bool may_wait = false;  ///< the caller can be deferred: slabs of other writers may be asked for
 };
 
-struct SlotOutcome {
-  std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
-  Cause cause = Cause::kNone;    ///< why there are fewer than asked for
-  std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
-  bool could_wait = false;       ///< a revocation is under way: defer and try again
-};
-
-SlotOutcome slots_take(StoreState& state, const SlotRequest& request);
+/// The outcome lies in the state's scratch: the next take overwrites it.
+SlotOutcome& slots_take(StoreState& state, const SlotRequest& request);
 /// Undoes a take: the slots are free again (their generations are not used twice).
 void slots_return(StoreState& state, const TakenSlot& taken);
 /// A slot that nobody can lease any more becomes free and is counted in its class.

@@ -9,8 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/flow/checksum_queue.h"
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
+#include "daemon/flow/wait_table.h"
 #include "daemon/index/key_index.h"
 #include "daemon/memory/host_memory.h"
 #include "daemon/model/block_table.h"
@@ -115,23 +117,6 @@ struct Session {
   }
 };
 
-/// A kWait that is not answered yet.
-struct Wait {
-  SessionIndex session = SessionIndex::kNone;
-  std::uint64_t session_id = 0;
-  std::uint32_t request_id = 0;
-  std::uint32_t unresolved = 0;
-  std::uint32_t ready = 0;
-  TimeNs deadline_ns = kNever;
-  std::vector<BlockId> blocks;  ///< each once
-};
-
-/// One wait for one block: the wait's number, and how many of its keys are that block's.
-struct WaitedBy {
-  std::uint32_t wait = 0;
-  std::uint32_t keys = 0;
-};
-
 /// A kPin in force.
 struct PinHold {
   TimeNs expires_ns = 0;
@@ -159,12 +144,50 @@ struct Invalidation {
   bool is_disowned = false;  ///< its session hung up since: goes on, counts as that session's, answers nobody
 };
 
-/// A block whose checksum is to be taken (or, after an adoption, compared).
-struct SumEntry {
+struct TakenSlot {
+  SlotRef slot;
+  Generation generation = 0;
+};
+
+/// What slots_take found (slots.h).
+struct SlotOutcome {
+  std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
+  Cause cause = Cause::kNone;    ///< why there are fewer than asked for
+  std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
+  bool could_wait = false;       ///< a revocation is under way: defer and try again
+
+  void clear() {
+    slots.clear();
+    cause = Cause::kNone;
+    holder_pid = 0;
+    could_wait = false;
+  }
+};
+
+/// A block of an earlier instance, invisible until its checksum was compared.
+struct AdoptedBlock {
   BlockId block = BlockId::kNone;
   Generation generation = 0;
-  TimeNs due_ns = 0;
-  BlockId parent = BlockId::kNone;  ///< of an adopted block
+  BlockId parent = BlockId::kNone;
+};
+
+/// What one command works on, taken at start for the largest: a verb takes no memory. Each has one user at a
+/// time, who leaves rubbish in it.
+struct Scratch {
+  Scratch() {
+    keys.reserve(kRequestKeysMax);
+    holds.reserve(kRequestKeysMax);
+    results.reserve(kRequestKeysMax);
+    taken.slots.reserve(kRequestKeysMax);
+    blocks.reserve(kRequestKeysMax);
+    victims.reserve(kRequestKeysMax);
+  }
+  std::vector<Key> keys;               ///< submit: copied out of the arena
+  std::vector<Hold> holds;             ///< submit
+  std::vector<ReserveResult> results;  ///< reserve
+  SlotOutcome taken;                   ///< slots_take
+  std::vector<BlockId> blocks;         ///< wait: those that are pending
+  std::vector<BlockId> victims;        ///< evict_for
 };
 
 /// What an eviction pass works with; kept, so that no pass allocates.
@@ -191,12 +214,11 @@ struct Store::State {
   std::vector<std::unique_ptr<Session>> sessions;  ///< by SessionIndex; null: free place
   std::uint64_t next_session_id = 1;
   std::uint32_t reserve_stamp = 0;
+  Scratch scratch;
 
-  std::unordered_map<std::uint32_t, Wait> waits;                    ///< by a running number
-  std::unordered_multimap<std::uint32_t, WaitedBy> waits_by_block;  ///< by block index
-  std::uint32_t next_wait = 0;
+  WaitTable waits;
   std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
-  std::deque<Deferred> deferred;
+  std::vector<Deferred> deferred;                        ///< oldest first
   std::deque<Invalidation> invalidations;
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
@@ -204,9 +226,11 @@ struct Store::State {
   TimeNs pins_expire_at_ns = kNever;
   TimeNs quota_at_ns = kNever;  ///< a namespace may be beyond its limit: looked at then
 
-  std::deque<SumEntry> sums;         ///< blocks whose checksum is due, oldest first
+  ChecksumQueue sums;                 ///< committed blocks whose checksum is to be taken
+  std::vector<AdoptedBlock> adopted;  ///< hottest first; those before `adopted_next` were handed out
+  std::size_t adopted_next = 0;
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
-  std::uint64_t unverified = 0;      ///< adopted blocks in `sums`
+  std::uint64_t unverified = 0;      ///< adopted blocks that are not visible yet
 
   EvictScratch evict_scratch;
   PinCensus census;

@@ -18,6 +18,7 @@ namespace kvtier {
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {
   state_->outbox = &outbox_;
+  outbox_.reserve(kOutboxEvents);
   state_->admin = make_store_admin(*state_);
 }
 Store::~Store() = default;
@@ -58,7 +59,7 @@ namespace {
 void count_gauges(Store::State& state) {
   StoreStats& stats = state.stats;
   stats.host_bytes_locked = state.memory.locked_bytes();
-  stats.blocks_unsummed = state.sums.size();
+  stats.blocks_unsummed = checksums_due_count(state);
   stats.namespaces = state.tenants.size();
   stats.spaces = stats.directory_entries = stats.directory_capacity = stats.zombie_bytes = 0;
   for (const Tenant& tenant : state.tenants) {

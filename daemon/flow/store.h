@@ -116,6 +116,9 @@ struct OutEvent {
   std::string reason;                 // kEndSession: the client broke the protocol, or was kicked
 };
 
+/// Places that an outbox has from the start: a round with more answers than that takes memory.
+inline constexpr std::size_t kOutboxEvents = 8192;
+
 struct StoreStats;  // stats.h
 class StoreAdmin;   // admin.h: what kvctl asks
 

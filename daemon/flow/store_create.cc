@@ -41,6 +41,8 @@ std::unique_ptr<StoreState> make_state(const StoreOptions& options, const Clock&
   state->fds = &fds;
   state->chance = Prng(options.seed != 0 ? options.seed : entropy64());
   state->index = std::make_unique<KeyIndex>(state->chance.next());
+  state->waits = WaitTable(options.sessions_max * kCompletionEntries);
+  state->deferred.reserve(options.sessions_max);
   state->stats.host_bytes = options.host_bytes;
   state->evict_scratch.victims.reserve(kRequestKeysMax);
   state->evict_scratch.passed_over.reserve(std::size_t{kEvictScanMax} * kEvictPassedOverFactor);

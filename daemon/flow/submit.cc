@@ -81,8 +81,9 @@ Space* usable_space(const Command& command) {
 }
 
 bool run_reserve(const Command& command, TimeNs give_up_ns) {
-  ReserveInput input;
-  if (!copy_keys(command, sizeof(ReserveHead), input.keys)) return false;
+  std::vector<Key>& keys = command.state.scratch.keys;
+  if (!copy_keys(command, sizeof(ReserveHead), keys)) return false;
+  ReserveInput input{.keys = keys};
   const auto bytes = arena(command, reserve_request_bytes(command.submission.count));
   if (bytes.empty()) return false;
   if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
@@ -106,7 +107,7 @@ TimeNs patience(const Command& command) {
 }
 
 bool run_end(const Command& command) {
-  std::vector<Hold> holds;
+  std::vector<Hold>& holds = command.state.scratch.holds;
   if (!copy_holds(command, holds)) return false;
   const bool is_commit = command.submission.op == Op::kCommit;
   const HoldsEnded ended = is_commit ? put_commit(command.state, command.session, holds)
@@ -117,7 +118,7 @@ bool run_end(const Command& command) {
 }
 
 bool run_pin(const Command& command) {
-  std::vector<Key> keys;
+  std::vector<Key>& keys = command.state.scratch.keys;
   if (!copy_keys(command, 0, keys)) return false;
   const TimeNs ttl_ns = command.submission.args[0];
   if (command.submission.op == Op::kUnpin) {
@@ -132,7 +133,7 @@ bool run_pin(const Command& command) {
 }
 
 bool run_wait(const Command& command) {
-  std::vector<Key> keys;
+  std::vector<Key>& keys = command.state.scratch.keys;
   if (!copy_keys(command, 0, keys)) return false;
   wait_start(command.state, command.session, command.submission, keys);
   return true;
@@ -189,19 +190,18 @@ bool submit_command(StoreState& state, Session& session, const Submission& submi
 std::size_t deferred_step(StoreState& state) {
   std::size_t ended = 0;
   const TimeNs now = state.now();
-  for (std::size_t left = state.deferred.size(); left > 0; --left) {
-    const Deferred each = state.deferred.front();
-    state.deferred.pop_front();
+  // What is deferred again meanwhile stands behind these, for the next step.
+  for (std::size_t i = 0, count = state.deferred.size(); i < count; ++i) {
+    const Deferred each = state.deferred[i];
+    if (!each.is_ready && now < each.give_up_ns) continue;
+    state.deferred[i].session = SessionIndex::kNone;
     Session* session = state.session(each.session, each.session_id);
     if (session == nullptr) continue;
-    if (!each.is_ready && now < each.give_up_ns) {
-      state.deferred.push_back(each);
-      continue;
-    }
     --session->requests_open;
     (void)run_reserve({state, *session, each.submission}, each.give_up_ns);
     ++ended;
   }
+  std::erase_if(state.deferred, [](const Deferred& each) { return each.session == SessionIndex::kNone; });
   state.stats.reserves_deferred = state.deferred.size();
   return ended;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/flow/checksums.h"
 #include "daemon/flow/pin.h"
 #include "daemon/flow/slots.h"
 #include "daemon/flow/wait.h"
@@ -38,6 +39,7 @@ void block_unpublish(StoreState& state, BlockId id) {
                                        record.key);  // not there: a directory without room for it
   state.index->erase(tenant.id, record.space, record.key);
   state.tree->detach(id);
+  checksum_forget(state, id);
   if (record.state != BlockState::kWriting) {
     const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
     tenant.classes[space.slot_class].evictor->remove(id);

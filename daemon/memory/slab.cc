@@ -101,6 +101,7 @@ Status Slab::adopt_assignment(NamespaceId owner, std::uint64_t slot_bytes) {
   slot_count_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes() / slot_bytes, slots_max()));
   table_ = SlotTable({reinterpret_cast<SlotCell*>(table_memory_.data()), slots_max()}, slot_count_);
   blocks_.assign(slot_count_, BlockId::kNone);
+  free_.reserve(slot_count_);
   return Status::ok();
 }
 

@@ -11,7 +11,7 @@ namespace kvtier {
 
 class Delivery {
  public:
-  explicit Delivery(Sessions& sessions) : sessions_(sessions) {}
+  explicit Delivery(Sessions& sessions) : sessions_(sessions) { events_.reserve(kOutboxEvents); }
 
   /// Empties the outbox. Returns the number of events.
   std::size_t run();

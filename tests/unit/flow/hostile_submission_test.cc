@@ -200,12 +200,12 @@ TEST_F(HostileSubmission, waits_for_one_block_many_times_over_end_fast) {
   Submission wait = request(Op::kWait, kRequestKeysMax);
   for (std::uint32_t i = 0; i < kRequestKeysMax; ++i) put_key(i, pattern_key(66, 0));
   for (int i = 0; i < 500; ++i) EXPECT_EQ(last_code_of(wait), std::nullopt);
-  EXPECT_EQ(store_->state().waits_by_block.size(), 500U);
+  EXPECT_EQ(store_->state().waits.links_count(), 500U);
   Submission cancel = request(Op::kCancel, 0);
   cancel.args[0] = wait.request_id;  // all of them
   EXPECT_EQ(last_code_of(cancel), Code::kDeadline);
   EXPECT_EQ(stats().waits_open, 0U);
-  EXPECT_TRUE(store_->state().waits_by_block.empty());
+  EXPECT_EQ(store_->state().waits.links_count(), 0U);
   expect_bystander_unharmed();
 }
 

@@ -70,6 +70,7 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"blocks_adopted", &StoreStats::blocks_adopted},
     {"adoption_dropped", &StoreStats::adoption_dropped},
     {"directory_grows", &StoreStats::directory_grows},
+    {"directory_grows_failed", &StoreStats::directory_grows_failed},
     {"checksums", &StoreStats::checksums},
     {"checksum_failures", &StoreStats::checksum_failures},
 });

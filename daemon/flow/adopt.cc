@@ -1,10 +1,8 @@
 #include "daemon/flow/adopt.h"
 
 #include <poll.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "daemon/flow/adopt_blocks.h"
 #include "daemon/flow/lending.h"
@@ -28,18 +26,9 @@ Status check_header(const StoreState& state, const RestartHeader& header, std::u
 }
 
 Status adopt_directory(Tenant& tenant, UniqueFd fd) {
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0)
-    return Status::from_errno("fstat of the directory of " + tenant.name, errno);
-  const Result<std::uint64_t> bytes = shm_verify(fd.get(), static_cast<std::uint64_t>(info.st_size));
-  if (!bytes.is_ok()) return bytes.status();
-  Result<UniqueFd> read_fd = shm_reopen_read_only(fd.get());
-  if (!read_fd.is_ok()) return read_fd.status();
-  Result<ShmMapping> mapping = ShmMapping::map(fd.get(), bytes.value(), ShmAccess::kReadWrite);
-  if (!mapping.is_ok()) return mapping.status();
-  Result<DirectoryWriter> writer = DirectoryWriter::adopt(mapping.value().bytes());
-  if (!writer.is_ok()) return writer.status();
-  tenant.directory = {std::move(fd), std::move(read_fd).value(), std::move(mapping).value(), writer.value()};
+  Result<Directory> directory = Directory::adopt(std::move(fd));
+  if (!directory.is_ok()) return directory.status().while_doing("adopting the directory of " + tenant.name);
+  tenant.directory = std::move(directory).value();
   return Status::ok();
 }
 

@@ -158,7 +158,7 @@ void adopt_verified(StoreState& state, BlockId id, bool is_right) {
   const bool is_published = is_right && !space.is_invalidated &&
                             state.index->insert(tenant.id, record.space, record.key, id) == Code::kOk;
   if (!is_published ||
-      tenant.directory.writer.insert({record.space, record.key, directory_residency(record)}) != Code::kOk) {
+      directory_insert(state, tenant, {record.space, record.key, directory_residency(record)}) != Code::kOk) {
     if (is_published) state.index->erase(tenant.id, record.space, record.key);
     state.tree->detach(id);
     Slab& slab = state.slab_of(record.slot);

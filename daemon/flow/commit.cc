@@ -57,7 +57,7 @@ Code publish(StoreState& state, Session& session, BlockId id) {
   KV_CHECK(slab.table().publish(record.slot.slot(), record.generation),
            "a block being written has a writing slot");
   state.blocks.set_state(id, BlockState::kReady);
-  (void)tenant.directory.writer.update(record.space, record.key, directory_residency(record));
+  (void)tenant.directory.update(record.space, record.key, directory_residency(record));
   const bool parent_is_ready = record.parent != BlockId::kNone &&
                                state.blocks[record.parent].state == BlockState::kReady &&
                                (state.blocks[record.parent].flags & kBlockUnverified) == 0 &&

@@ -3,37 +3,91 @@
 #include <algorithm>
 #include <string>
 
-#include "libkvclient/base/units.h"
-
 namespace kvtier {
 namespace {
 
 constexpr std::uint64_t kBlocksMin = 4096;
 
-Result<Directory> make_directory(StoreState& state, const Tenant& tenant, std::uint64_t blocks) {
-  const std::uint64_t capacity = std::min(std::max(blocks, kBlocksMin), kDirectoryCapacityMax);
-  const std::uint64_t bytes = round_up(DirectoryLayout::bytes_for(capacity), kPageBytes);
-  Result<UniqueFd> fd = shm_create("kvtier-directory", bytes, {});
-  if (!fd.is_ok()) return fd.status().while_doing("creating the directory of namespace " + tenant.name);
-  Result<UniqueFd> read_fd = shm_reopen_read_only(fd.value().get());
-  if (!read_fd.is_ok()) return read_fd.status();
-  Result<ShmMapping> mapping = ShmMapping::map(fd.value().get(), bytes, ShmAccess::kReadWrite);
-  if (!mapping.is_ok()) return mapping.status();
-  Result<DirectoryWriter> writer =
-      DirectoryWriter::create(mapping.value().bytes(), capacity, state.chance.next());
-  if (!writer.is_ok()) return writer.status();
-  KV_RETURN_IF_ERROR(
-      state.fds->put("namespace" + std::to_string(index_of(tenant.id)) + ".directory", fd.value().get()));
-  return Directory{std::move(fd).value(), std::move(read_fd).value(), std::move(mapping).value(),
-                   writer.value()};
+// Slots that the namespace has at most, with the slot sizes that it uses now.
+std::uint64_t slots_possible(const StoreState& state, const Tenant& tenant) {
+  std::uint64_t smallest = ~std::uint64_t{0};
+  for (const SlotClass& slot_class : tenant.classes) smallest = std::min(smallest, slot_class.slot_bytes);
+  return state.memory.bytes() / smallest;
 }
 
-void fill(StoreState& state, const Tenant& tenant, DirectoryWriter& writer) {
-  for (std::uint32_t i = 0; i < state.blocks.limit(); ++i) {
-    const BlockRecord& record = state.blocks[BlockId{i}];
-    if (record.tenant != index_of(tenant.id)) continue;
-    if (record.state != BlockState::kReady && record.state != BlockState::kWriting) continue;
-    (void)writer.insert({record.space, record.key, directory_residency(record)});
+std::uint64_t capacity_for(const StoreState& state, const Tenant& tenant, std::uint64_t slots) {
+  const std::uint64_t wanted =
+      std::max({std::min(2 * slots, slots_possible(state, tenant)), slots, kBlocksMin});
+  return std::min(wanted, kDirectoryCapacityMax);
+}
+
+// An eighth is left when it begins: its inserts pay for the growth.
+bool is_nearly_full(const Directory& directory, std::uint64_t slots) {
+  const std::uint64_t capacity = directory.capacity_to_come();
+  return slots > capacity - capacity / 8;
+}
+
+std::uint64_t slots_of(const Tenant& tenant) {
+  std::uint64_t slots = 0;
+  for (const SlotClass& slot_class : tenant.classes) slots += slot_class.slots;
+  return slots;
+}
+
+Status begin(StoreState& state, Tenant& tenant, std::uint64_t slots) {
+  const std::uint64_t capacity = capacity_for(state, tenant, slots);
+  if (tenant.directory.is_growing() || capacity <= tenant.directory.capacity()) return Status::ok();
+  KV_RETURN_IF_ERROR(tenant.directory.begin_growth(capacity, state.chance.next())
+                         .while_doing("growing the directory of namespace " + tenant.name));
+  tenant.growth_owed = 0;
+  ++state.directories_growing;
+  return Status::ok();
+}
+
+std::string fd_name(const Tenant& tenant) {
+  return "namespace" + std::to_string(index_of(tenant.id)) + ".directory";
+}
+
+// No memory, or nobody to keep the descriptor: the next slab, or the next entry without room, tries again.
+void abandon(StoreState& state, Tenant& tenant) {
+  tenant.directory.drop_growth();
+  --state.directories_growing;
+  ++state.stats.directory_grows_failed;
+}
+
+void finish(StoreState& state, Tenant& tenant) {
+  if (!state.fds->put(fd_name(tenant), tenant.directory.fd()).is_ok()) return abandon(state, tenant);
+  tenant.directory.finish_growth();
+  --state.directories_growing;
+  ++tenant.directory_epoch;
+  ++state.stats.directory_grows;
+  for (const SessionIndex index : tenant.sessions) {
+    if (state.session(index)->life != Session::Life::kAttached) continue;
+    state.outbox->push_back({.kind = OutEvent::Kind::kDirectoryMoved,
+                             .session = index,
+                             .epoch = static_cast<std::uint32_t>(tenant.directory_epoch)});
+  }
+  // Slabs that came meanwhile may fill this one too.
+  if (is_nearly_full(tenant.directory, slots_of(tenant))) (void)begin(state, tenant, slots_of(tenant));
+}
+
+void advance(StoreState& state, Tenant& tenant) {
+  const Result<bool> is_complete = tenant.directory.grow_some();
+  if (!is_complete.is_ok()) return abandon(state, tenant);
+  if (is_complete.value()) finish(state, tenant);
+}
+
+// What is left, spread over the entries that still find room: at the last of them nothing is left. Paid in whole
+// steps, by an entry without room one.
+void pay(StoreState& state, Tenant& tenant) {
+  Directory& directory = tenant.directory;
+  if (directory.room() == 0) return advance(state, tenant);
+  const std::uint64_t unpaid =
+      directory.growth_left() - std::min(directory.growth_left(), tenant.growth_owed);
+  tenant.growth_owed += (unpaid + directory.room() - 1) / directory.room();
+  while (directory.is_growing() &&
+         tenant.growth_owed >= std::min<std::uint64_t>(Directory::kStepEntries, directory.growth_left())) {
+    tenant.growth_owed -= std::min<std::uint64_t>(tenant.growth_owed, Directory::kStepEntries);
+    advance(state, tenant);
   }
 }
 
@@ -46,43 +100,37 @@ Residency directory_residency(const BlockRecord& record) {
   return at;
 }
 
-Status directory_create(StoreState& state, Tenant& tenant, std::uint64_t blocks) {
-  Result<Directory> directory = make_directory(state, tenant, blocks);
-  if (!directory.is_ok()) return directory.status();
+Status directory_create(StoreState& state, Tenant& tenant) {
+  Result<Directory> directory = Directory::create(kBlocksMin, state.chance.next());
+  if (!directory.is_ok())
+    return directory.status().while_doing("creating the directory of namespace " + tenant.name);
+  KV_RETURN_IF_ERROR(state.fds->put(fd_name(tenant), directory.value().fd()));
   tenant.directory = std::move(directory).value();
   return Status::ok();
 }
 
-namespace {
-
-// Blocks that the namespace could ever have with the slot sizes that it uses now.
-std::uint64_t blocks_possible(StoreState& state, const Tenant& tenant) {
-  std::uint64_t smallest = ~0ULL;
-  for (const SlotClass& slot_class : tenant.classes) smallest = std::min(smallest, slot_class.slot_bytes);
-  return state.memory.bytes() / smallest;
+Status directory_make_room(StoreState& state, Tenant& tenant, std::uint64_t more) {
+  const std::uint64_t slots = slots_of(tenant) + more;
+  if (!is_nearly_full(tenant.directory, slots)) return Status::ok();
+  const Status begun = begin(state, tenant, slots);
+  return slots <= tenant.directory.capacity() ? Status::ok() : begun;
 }
 
-}  // namespace
+Code directory_insert(StoreState& state, Tenant& tenant, const EntryView& entry) {
+  Directory& directory = tenant.directory;
+  if (directory.is_growing()) pay(state, tenant);
+  if (directory.room() == 0) (void)begin(state, tenant, slots_of(tenant));
+  return directory.insert(entry);
+}
 
-Status directory_make_room(StoreState& state, Tenant& tenant, std::uint64_t more) {
-  std::uint64_t blocks = more;
-  for (const SlotClass& slot_class : tenant.classes) blocks += slot_class.slots;
-  if (blocks <= tenant.directory.writer.capacity()) return Status::ok();
-  Result<Directory> larger =
-      make_directory(state, tenant, std::max(blocks, std::min(2 * blocks, blocks_possible(state, tenant))));
-  if (!larger.is_ok()) return larger.status();
-  fill(state, tenant, larger.value().writer);
-  tenant.directory.writer.mark_moved();
-  tenant.directory = std::move(larger).value();
-  ++tenant.directory_epoch;
-  ++state.stats.directory_grows;
-  for (const SessionIndex index : tenant.sessions) {
-    if (state.session(index)->life != Session::Life::kAttached) continue;
-    state.outbox->push_back({.kind = OutEvent::Kind::kDirectoryMoved,
-                             .session = index,
-                             .epoch = static_cast<std::uint32_t>(tenant.directory_epoch)});
+std::size_t directory_grow_step(StoreState& state) {
+  if (state.directories_growing == 0) return 0;
+  for (Tenant& tenant : state.tenants) {
+    if (!tenant.directory.is_growing()) continue;
+    advance(state, tenant);
+    return 1;
   }
-  return Status::ok();
+  return 0;
 }
 
 }  // namespace kvtier

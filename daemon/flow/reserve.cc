@@ -73,7 +73,7 @@ BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot&
     state.blocks.free(id);
     return BlockId::kNone;
   }
-  if (call.tenant.directory.writer.insert({call.space_id, key, directory_residency(record)}) != Code::kOk) {
+  if (directory_insert(state, call.tenant, {call.space_id, key, directory_residency(record)}) != Code::kOk) {
     state.index->erase(call.tenant.id, call.space_id, key);
     state.blocks.free(id);
     return BlockId::kNone;

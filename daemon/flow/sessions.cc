@@ -114,8 +114,8 @@ SessionGrant session_grant(StoreState& state, const Session& session) {
   grant.namespace_id = session.tenant;
   grant.channel_fd = session.channel_fd.get();
   grant.channel_bytes = session.channel.size();
-  grant.directory_fd = tenant.directory.read_fd.get();
-  grant.directory_bytes = tenant.directory.mapping.size();
+  grant.directory_fd = tenant.directory.read_fd();
+  grant.directory_bytes = tenant.directory.bytes();
   grant.channel = session.channel.data();
   return grant;
 }
@@ -182,7 +182,7 @@ Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint6
   tenant.id = NamespaceId{static_cast<std::uint32_t>(state.tenants.size())};
   tenant.name = name;
   tenant.bytes_max = bytes_max;
-  KV_RETURN_IF_ERROR(directory_create(state, tenant, 0));
+  KV_RETURN_IF_ERROR(directory_create(state, tenant));
   state.restart.add_tenant(name, bytes_max);
   state.tenants.push_back(std::move(tenant));
   return &state.tenants.back();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/flow/checksum_queue.h"
+#include "daemon/flow/directory.h"
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
 #include "daemon/flow/wait_table.h"
@@ -21,7 +22,6 @@
 #include "daemon/policy/prefix_tree.h"
 #include "libkvclient/base/prng.h"
 #include "libkvclient/wire/access_log.h"
-#include "libkvclient/wire/directory_writer.h"
 #include "libkvclient/wire/pins.h"
 #include "libkvclient/wire/spec.h"
 
@@ -48,13 +48,6 @@ struct SlotClass {
   std::uint64_t slots_free = 0;
 };
 
-struct Directory {
-  UniqueFd fd;
-  UniqueFd read_fd;
-  ShmMapping mapping;
-  DirectoryWriter writer;
-};
-
 /// A namespace.
 struct Tenant {
   NamespaceId id = NamespaceId::kNone;
@@ -62,6 +55,7 @@ struct Tenant {
   std::uint64_t bytes_max = 0;
   Directory directory;
   std::uint64_t directory_epoch = 0;
+  std::uint64_t growth_owed = 0;  ///< of the directory's growth: what inserts have to pay (directory_growth)
   std::vector<Space> spaces;
   std::vector<SlotClass> classes;
   std::vector<SlabIndex> slabs;
@@ -180,14 +174,12 @@ struct Scratch {
     results.reserve(kRequestKeysMax);
     taken.slots.reserve(kRequestKeysMax);
     blocks.reserve(kRequestKeysMax);
-    victims.reserve(kRequestKeysMax);
   }
   std::vector<Key> keys;               ///< submit: copied out of the arena
   std::vector<Hold> holds;             ///< submit
   std::vector<ReserveResult> results;  ///< reserve
   SlotOutcome taken;                   ///< slots_take
   std::vector<BlockId> blocks;         ///< wait: those that are pending
-  std::vector<BlockId> victims;        ///< evict_for
 };
 
 /// What an eviction pass works with; kept, so that no pass allocates.
@@ -233,6 +225,7 @@ struct Store::State {
   std::uint64_t unverified = 0;      ///< adopted blocks that are not visible yet
 
   EvictScratch evict_scratch;
+  std::uint32_t directories_growing = 0;
   PinCensus census;
   std::string cold_reason;
   StoreStats stats;

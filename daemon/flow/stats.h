@@ -64,6 +64,7 @@ struct StoreStats {
   std::uint64_t blocks_adopted = 0;
   std::uint64_t adoption_dropped = 0;
   std::uint64_t directory_grows = 0;
+  std::uint64_t directory_grows_failed = 0;
   std::uint64_t checksums = 0;
   std::uint64_t checksum_failures = 0;
 };

@@ -4,6 +4,7 @@
 
 #include "daemon/flow/access.h"
 #include "daemon/flow/checksums.h"
+#include "daemon/flow/directory_growth.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/pin.h"
@@ -43,12 +44,13 @@ std::size_t Store::do_work() {
   work += draining_step(*state_);
   work += quota_step(*state_);
   work += evict_background(*state_);
+  work += directory_grow_step(*state_);
   for (Tenant& tenant : state_->tenants) work += access_drain(*state_, tenant, kAccessTouchesMax);
   return work;
 }
 
 TimeNs Store::next_deadline() const {
-  if (!state_->invalidations.empty()) return 0;
+  if (!state_->invalidations.empty() || state_->directories_growing > 0) return 0;
   return std::min({checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
                    state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
 }
@@ -64,8 +66,8 @@ void count_gauges(Store::State& state) {
   stats.spaces = stats.directory_entries = stats.directory_capacity = stats.zombie_bytes = 0;
   for (const Tenant& tenant : state.tenants) {
     stats.spaces += tenant.spaces.size();
-    stats.directory_entries += tenant.directory.writer.size();
-    stats.directory_capacity += tenant.directory.writer.capacity();
+    stats.directory_entries += tenant.directory.size();
+    stats.directory_capacity += tenant.directory.capacity();
   }
   for (const auto& session : state.sessions) {
     if (session == nullptr || session->life == Session::Life::kAttached) continue;
@@ -90,7 +92,7 @@ const StoreStats& Store::stats() const {
   count_gauges(*state_);
   stats.metadata_bytes = state_->blocks.bytes_resident() + state_->index->bytes_resident();
   for (const Tenant& tenant : state_->tenants) {
-    stats.metadata_bytes += tenant.directory.mapping.size();
+    stats.metadata_bytes += tenant.directory.bytes_reserved();
     for (const SlabIndex index : tenant.slabs) {
       const Slab& slab = state_->memory.slab(index);
       stats.metadata_bytes += slab.table_bytes_resident() + slab.slot_count() * 2ULL * sizeof(std::uint32_t);

@@ -17,8 +17,8 @@ class Admin final : public StoreAdmin {
                       .bytes = tenant.slab_bytes,
                       .bytes_max = tenant.bytes_max,
                       .slabs = tenant.slabs.size(),
-                      .directory_entries = tenant.directory.writer.size(),
-                      .directory_capacity = tenant.directory.writer.capacity(),
+                      .directory_entries = tenant.directory.size(),
+                      .directory_capacity = tenant.directory.capacity(),
                       .sessions = static_cast<std::uint32_t>(tenant.sessions.size())});
     }
     return rows;

@@ -88,7 +88,7 @@ DirectoryGrant Store::directory_grant(SessionIndex index) const {
   const Session* session = state_->session(index);
   if (session == nullptr) return {};
   const Tenant& tenant = state_->tenant_of(*session);
-  return {tenant.directory.read_fd.get(), tenant.directory.mapping.size(), tenant.directory_epoch};
+  return {tenant.directory.read_fd(), tenant.directory.bytes(), tenant.directory_epoch};
 }
 
 void Store::directory_acknowledged(SessionIndex, std::uint64_t) {

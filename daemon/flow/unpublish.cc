@@ -35,8 +35,7 @@ void block_unpublish(StoreState& state, BlockId id) {
   BlockRecord& record = state.blocks[id];
   if ((record.flags & kBlockUnverified) != 0) return forget_unverified(state, id);
   Tenant& tenant = state.tenants[record.tenant];
-  (void)tenant.directory.writer.remove(record.space,
-                                       record.key);  // not there: a directory without room for it
+  (void)tenant.directory.remove(record.space, record.key);  // not there: a directory without room for it
   state.index->erase(tenant.id, record.space, record.key);
   state.tree->detach(id);
   checksum_forget(state, id);

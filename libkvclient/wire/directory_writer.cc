@@ -30,9 +30,7 @@ Result<DirectoryWriter> DirectoryWriter::create(std::span<std::byte> memory, std
   header->seed = seed;
   // release: who sees the version sees the fields above.
   header->version.store(kDirectoryVersion, std::memory_order_release);
-  DirectoryWriter writer = over(memory, DirectoryHash::of(seed, capacity));
-  writer.clear();
-  return writer;
+  return over(memory, DirectoryHash::of(seed, capacity));
 }
 
 Result<DirectoryWriter> DirectoryWriter::adopt(std::span<std::byte> memory) {
@@ -63,9 +61,9 @@ void DirectoryWriter::clear() {
   Index::shift_close(header_->shift);
   free_.clear();
   size_ = 0;
-  for (std::uint64_t i = hash_.capacity; i-- > 0;) {
+  used_ = 0;
+  for (std::uint64_t i = 0; i < hash_.capacity; ++i) {
     if (lines_[i].is_touched()) lines_[i].clear();
-    free_.push_back(static_cast<std::uint32_t>(i));
   }
 }
 
@@ -93,15 +91,21 @@ Code DirectoryWriter::insert(const EntryView& entry) {
   Index::Word* place = find_word(entry.space, entry.key);
   if (place == nullptr) return Code::kNoSpace;
   if (Index::own(*place) != 0) return Code::kExists;
-  if (free_.empty()) return Code::kNoSpace;
-  const std::uint32_t number = free_.back();
-  free_.pop_back();
+  if (size_ == hash_.capacity) return Code::kNoSpace;
+  const std::uint32_t number = take_number();
   // The entry first: who finds the word finds the entry complete.
   lines_[number].write(directory_tag(entry.space), entry.key.words, residency_pack(entry.at));
   const std::uint32_t fingerprint = hash_.home(entry.space, entry.key).fingerprint;
   Index::put(*place, (fingerprint & ~hash_.number_mask) | (number + 1));
   ++size_;
   return Code::kOk;
+}
+
+std::uint32_t DirectoryWriter::take_number() {
+  if (free_.empty()) return used_++;
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  return number;
 }
 
 Code DirectoryWriter::update(SpaceId space, const Key& key, const Residency& at) {
@@ -133,6 +137,13 @@ bool DirectoryWriter::find(SpaceId space, const Key& key, Residency& at) const {
   const DirectoryLine* line = find_line(space, key);
   if (line == nullptr) return false;
   at = residency_unpack(line->own_value());
+  return true;
+}
+
+bool DirectoryWriter::read(std::uint32_t number, EntryView& entry) const {
+  const DirectoryLine& line = lines_[number];
+  if (line.own_tag() == 0) return false;
+  entry = {SpaceId{line.own_tag()}, Key{line.own_key()}, residency_unpack(line.own_value())};
   return true;
 }
 

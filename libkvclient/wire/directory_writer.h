@@ -13,7 +13,7 @@ namespace kvtier {
 class DirectoryWriter {
  public:
   DirectoryWriter() = default;
-  /// Formats zero-filled memory of at least bytes_for(capacity) bytes, page aligned.
+  /// Formats zero-filled memory of at least bytes_for(capacity) bytes, page aligned. Touches its first page only.
   static Result<DirectoryWriter> create(std::span<std::byte> memory, std::uint64_t capacity,
                                         std::uint64_t seed);
   /// Takes over the directory of an earlier daemon: checks the header, then clears every entry (one may be
@@ -27,6 +27,10 @@ class DirectoryWriter {
   [[nodiscard]] Code update(SpaceId space, const Key& key, const Residency& at);
   [[nodiscard]] Code remove(SpaceId space, const Key& key);
   [[nodiscard]] bool find(SpaceId space, const Key& key, Residency& at) const;
+  /// Entries have numbers from 0 on and keep theirs while they live. Those from here on were never used.
+  [[nodiscard]] std::uint32_t entries_used() const { return used_; }
+  /// The entry with this number; false: there is none.
+  [[nodiscard]] bool read(std::uint32_t number, EntryView& entry) const;
   /// Brings the home line near; for batches of the calls above.
   void prefetch(SpaceId space, const Key& key) const;
   void clear();
@@ -41,6 +45,7 @@ class DirectoryWriter {
   /// The key's word in the index, or the empty place after its cluster, or null: its window is full.
   [[nodiscard]] DirectoryIndex::Word* find_word(SpaceId space, const Key& key) const;
   [[nodiscard]] DirectoryLine* find_line(SpaceId space, const Key& key) const;
+  std::uint32_t take_number();
   [[nodiscard]] DirectoryLine& line_of(std::uint32_t word) const {
     return lines_[(word & hash_.number_mask) - 1];
   }
@@ -49,7 +54,8 @@ class DirectoryWriter {
   DirectoryIndex::Word* index_ = nullptr;
   DirectoryLine* lines_ = nullptr;
   DirectoryHash hash_;
-  std::vector<std::uint32_t> free_;  ///< entry numbers, a stack
+  std::vector<std::uint32_t> free_;  ///< entry numbers that were used before, a stack
+  std::uint32_t used_ = 0;           ///< entry numbers from here on never were
   std::uint64_t size_ = 0;
 };
 

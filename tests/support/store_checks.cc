@@ -18,7 +18,7 @@ void check_visible(StoreState& state, BlockId id, const BlockRecord& record) {
   Tenant& tenant = state.tenants[record.tenant];
   EXPECT_EQ(state.index->find(tenant.id, record.space, record.key), id);
   Residency at;
-  ASSERT_TRUE(tenant.directory.writer.find(record.space, record.key, at));
+  ASSERT_TRUE(tenant.directory.find(record.space, record.key, at));
   EXPECT_EQ(at.host, (Locator{record.slot, record.generation}));
   EXPECT_EQ(at.is_pending(), record.state == BlockState::kWriting);
 }
@@ -113,7 +113,7 @@ void check_store(Store& store) {
   EXPECT_EQ(counts.draining, state.stats.blocks_draining);
   EXPECT_EQ(state.index->size(), counts.ready + counts.writing);
   std::uint64_t entries = 0;
-  for (const Tenant& tenant : state.tenants) entries += tenant.directory.writer.size();
+  for (const Tenant& tenant : state.tenants) entries += tenant.directory.size();
   EXPECT_EQ(entries, counts.ready + counts.writing);
   check_classes(state, counts.ready);
   check_slabs(state);

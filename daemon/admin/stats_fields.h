@@ -69,6 +69,7 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"sessions_kicked", &StoreStats::sessions_kicked},
     {"blocks_adopted", &StoreStats::blocks_adopted},
     {"adoption_dropped", &StoreStats::adoption_dropped},
+    {"slabs_emptied", &StoreStats::slabs_emptied},
     {"directory_grows", &StoreStats::directory_grows},
     {"directory_grows_failed", &StoreStats::directory_grows_failed},
     {"checksums", &StoreStats::checksums},

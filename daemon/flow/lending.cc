@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kColdestMax = 64;
 
 bool can_revoke(StoreState& state, const Slab& slab, const Session& session) {
-  if (slab.is_revoking || slab.writing_count > 0) return false;
+  if (slab.is_revoking || slab.is_emptying || slab.writing_count > 0) return false;
   if (slab.writer == SessionIndex::kNone || slab.writer == session.index) return false;
   return state.session(slab.writer)->life == Session::Life::kAttached;
 }

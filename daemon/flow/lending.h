@@ -9,7 +9,8 @@ namespace kvtier {
 
 /// The session may be given slots of this slab now.
 inline bool lending_allows(const Slab& slab, const Session& session) {
-  return !slab.is_revoking && (slab.writer == session.index || slab.writer == SessionIndex::kNone);
+  return !slab.is_revoking && !slab.is_emptying &&
+         (slab.writer == session.index || slab.writer == SessionIndex::kNone);
 }
 void lending_lend(StoreState& state, Slab& slab, Session& session);
 

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include "daemon/flow/evict.h"
+#include "daemon/flow/emptying.h"
 #include "daemon/flow/slabs.h"
 
 namespace kvtier {
 namespace {
 
-// Slabs that one call tries to empty, and blocks that it evicts for one: a leased block keeps its slab.
-constexpr std::uint32_t kSlabsTried = 4;
-constexpr std::uint32_t kEvictionsMax = 32768;
 // A class that has slabs gets another one's only if that one's coldest block is older by this factor and
 // more.
 constexpr std::uint32_t kAgeFactor = 2;
@@ -22,57 +19,10 @@ std::uint32_t coldest_age_ms(StoreState& state, const SlotClass& slot_class) {
   return static_cast<std::uint32_t>(state.now() / kNsPerMs) - state.blocks[coldest].access_ms;
 }
 
-// Children first, to any depth, without recursion: goes down to a leaf, evicts it, goes on with its parent.
-bool evict_subtree(StoreState& state, BlockId root, std::uint32_t& budget) {
-  BlockId at = root;
-  while (budget > 0) {
-    const BlockRecord& record = state.blocks[at];
-    if (record.first_child != BlockId::kNone) {
-      at = record.first_child;
-      continue;
-    }
-    const BlockId parent = record.parent;
-    if (evict_begin(state, at) != Code::kOk) return false;
-    evict_finish(state, at);
-    ++state.stats.evictions;
-    --budget;
-    if (at == root) return true;
-    at = parent;
-  }
-  return false;
-}
-
-bool empty_slab(StoreState& state, const Slab& slab) {
-  std::uint32_t budget = kEvictionsMax;
-  for (std::uint32_t slot = 0; slot < slab.slot_count(); ++slot) {
-    const BlockId id = slab.block(slot);
-    if (id == BlockId::kNone) continue;
-    if (state.blocks[id].state != BlockState::kReady || !evict_subtree(state, id, budget)) return false;
-  }
-  return slab.is_empty();
-}
-
-// Empties the slab of one of the coldest blocks; null when leases keep those that were tried.
-Slab* empty_coldest(StoreState& state, const SlotClass& donor) {
-  const Slab* last = nullptr;
-  for (std::uint32_t tried = 0; tried < kSlabsTried; ++tried) {
-    const BlockId coldest = donor.evictor->coldest();
-    if (coldest == BlockId::kNone) return nullptr;
-    Slab& slab = state.slab_of(state.blocks[coldest].slot);
-    if (&slab != last && slab.writing_count == 0 && !slab.is_revoking && !slab.retire &&
-        empty_slab(state, slab)) {
-      return &slab;
-    }
-    last = &slab;
-    if (donor.evictor->coldest() == coldest) donor.evictor->defer(coldest);
-  }
-  return nullptr;
-}
-
 Slab* unused_slab(StoreState& state, const SlotClass& slot_class) {
   for (const SlabIndex index : slot_class.with_free) {
     Slab& slab = state.memory.slab(index);
-    if (slab.is_empty() && !slab.is_revoking) return &slab;
+    if (slab.is_empty() && !slab.is_revoking && !slab.is_emptying) return &slab;
   }
   return nullptr;
 }
@@ -126,7 +76,38 @@ void ask_to_unmap(StoreState& state, const Slab& slab, SessionIndex session) {
                            .epoch = slab.retire->epoch});
 }
 
-void begin_retirement(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab) {
+void no_longer_mapped(StoreState& state, Slab& slab, SessionIndex session) {
+  if (slab.retire == nullptr || std::erase(slab.retire->mapped_by, session) == 0) return;
+  if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
+}
+
+std::uint32_t place_of(const Tenant& tenant, const SlotClass& slot_class) {
+  return static_cast<std::uint32_t>(&slot_class - tenant.classes.data());
+}
+
+// A slab with free slots whose writer can be asked for it: one that was cut anew keeps its writer.
+bool has_room_with_others(StoreState& state, const SlotClass& wanting) {
+  return std::ranges::any_of(wanting.with_free, [&](SlabIndex index) {
+    const Session* writer = state.session(state.memory.slab(index).writer);
+    return writer != nullptr && writer->life == Session::Life::kAttached;
+  });
+}
+
+bool is_emptied_for(const StoreState& state, const Tenant& tenant, std::uint32_t slot_class) {
+  return state.emptying && state.emptying->tenant == tenant.id && !state.emptying->purpose.is_leaving &&
+         state.emptying->purpose.wanted_by == slot_class;
+}
+
+bool is_one_on_its_way(StoreState& state) {
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
+    if (state.memory.slab(SlabIndex{i}).retire != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void rebalance_retire(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab) {
   slabs_leave_class(state, donor, slab);
   std::erase(tenant.slabs, slab.index());
   tenant.slab_bytes -= slab.bytes();
@@ -142,28 +123,16 @@ void begin_retirement(StoreState& state, Tenant& tenant, SlotClass& donor, Slab&
   if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
 }
 
-void no_longer_mapped(StoreState& state, Slab& slab, SessionIndex session) {
-  if (slab.retire == nullptr || std::erase(slab.retire->mapped_by, session) == 0) return;
-  if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
-}
-
-bool is_one_on_its_way(StoreState& state) {
-  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
-    if (state.memory.slab(SlabIndex{i}).retire != nullptr) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class) {
+bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, bool may_begin) {
+  if (is_emptied_for(state, tenant, slot_class)) return true;
   SlotClass& wanting = tenant.classes[slot_class];
-  SlotClass* donor = coldest_class(state, tenant, &wanting);
+  if (has_room_with_others(state, wanting)) return false;
+  SlotClass* donor = may_begin ? coldest_class(state, tenant, &wanting) : nullptr;
   if (donor == nullptr) return false;
   const std::uint32_t own_age = coldest_age_ms(state, wanting);
   if (!wanting.slabs.empty() && coldest_age_ms(state, *donor) <= kAgeFactor * own_age + kAgeMarginMs)
     return false;
-  return empty_coldest(state, *donor) != nullptr;
+  return state.emptying || emptying_begin(state, tenant, place_of(tenant, *donor), {.wanted_by = slot_class});
 }
 
 bool rebalance_is_due(StoreState& state, const Tenant& tenant) {
@@ -172,30 +141,23 @@ bool rebalance_is_due(StoreState& state, const Tenant& tenant) {
 }
 
 bool rebalance_shrink(StoreState& state, Tenant& tenant) {
-  SlotClass* donor = nullptr;
-  Slab* slab = nullptr;
-  for (std::size_t i = 0; slab == nullptr && i < tenant.classes.size(); ++i) {
-    donor = &tenant.classes[i];
-    slab = unused_slab(state, *donor);
+  for (SlotClass& slot_class : tenant.classes) {
+    Slab* unused = unused_slab(state, slot_class);
+    if (unused == nullptr) continue;
+    rebalance_retire(state, tenant, slot_class, *unused);
+    return true;
   }
-  if (slab == nullptr) {
-    donor = coldest_class(state, tenant, nullptr);
-    slab = donor == nullptr ? nullptr : empty_coldest(state, *donor);
-  }
-  if (slab == nullptr) return false;
-  begin_retirement(state, tenant, *donor, *slab);
-  return true;
+  if (state.emptying) return true;
+  const SlotClass* donor = coldest_class(state, tenant, nullptr);
+  return donor != nullptr && emptying_begin(state, tenant, place_of(tenant, *donor), {.is_leaving = true});
 }
 
 bool rebalance_tenants(StoreState& state, Tenant& tenant) {
   if (!rebalance_is_due(state, tenant)) return false;
-  if (is_one_on_its_way(state)) return true;
+  if (state.emptying || is_one_on_its_way(state)) return true;
   Tenant* rich = richest_tenant(state, tenant);
-  SlotClass* donor = rich == nullptr ? nullptr : coldest_class(state, *rich, nullptr);
-  Slab* slab = donor == nullptr ? nullptr : empty_coldest(state, *donor);
-  if (slab == nullptr) return false;
-  begin_retirement(state, *rich, *donor, *slab);
-  return true;
+  const SlotClass* donor = rich == nullptr ? nullptr : coldest_class(state, *rich, nullptr);
+  return donor != nullptr && emptying_begin(state, *rich, place_of(*rich, *donor), {.is_leaving = true});
 }
 
 void rebalance_resumed(StoreState& state, const Session& session) {

@@ -8,18 +8,22 @@
 
 namespace kvtier {
 
-/// Empties a slab of another slot size of the namespace for this class. True: slabs_assign_one will find it.
-bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class);
+/// A slab of another slot size of the namespace is being emptied for this class (begun now, if it may be, or
+/// before), or one for somebody else is first. True: a deferred reservation is woken when it is over.
+bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, bool may_begin);
 
 /// The namespace has less than its share: memory may be taken from others for it.
 bool rebalance_is_due(StoreState& state, const Tenant& tenant);
-/// Begins to take a slab from the namespace, an unused one or else that of one of its coldest blocks. False: all
-/// that were tried are in use.
+/// Begins to take a slab from the namespace: an unused one, or else one that is emptied first. True: one is on its
+/// way. False: there is none to try.
 bool rebalance_shrink(StoreState& state, Tenant& tenant);
 
 /// Begins to take a slab from the namespace with the most memory above its share. True: one is on its way
 /// (asked for now or before); a deferred reservation is tried again when it arrived.
 bool rebalance_tenants(StoreState& state, Tenant& tenant);
+
+/// An empty slab of the class leaves its namespace: clients unmap it, then its memory is made anew.
+void rebalance_retire(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab);
 
 /// A session came back after the daemon's restart: it is told of the slabs that leave its namespace.
 void rebalance_resumed(StoreState& state, const Session& session);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/emptying.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -41,7 +42,8 @@ Donation empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint3
     if (i == wanted) continue;
     for (const SlabIndex index : tenant.classes[i].with_free) {
       Slab& slab = state.memory.slab(index);
-      if (slab.is_empty() && !slab.is_revoking) return {&slab, &tenant.classes[i]};
+      const bool is_taken = slab.is_emptying && !emptying_is_done_for(state, tenant, wanted, slab);
+      if (slab.is_empty() && !slab.is_revoking && !is_taken) return {&slab, &tenant.classes[i]};
     }
   }
   return {};
@@ -57,6 +59,7 @@ Status cut(StoreState& state, const Tenant& tenant, const SlotClass& slot_class,
   if (donation.donor != nullptr) slabs_leave_class(state, *donation.donor, slab);
   Status status = slab.assign(tenant.id, slot_class.slot_bytes);
   if (donation.donor == nullptr) return status;
+  if (slab.is_emptying) emptying_end(state);
   if (!status.is_ok()) slabs_join_class(state, *donation.donor, slab);
   state.stats.slab_reshapes += status.is_ok() ? 1 : 0;
   return status;

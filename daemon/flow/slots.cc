@@ -107,8 +107,9 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
   }
   take_free(state, request, outcome);
   if (outcome.slots.size() < request.count) take_new_slabs(state, request, outcome);
-  if (outcome.slots.size() < request.count && rebalance_classes(state, *request.tenant, request.slot_class)) {
-    take_new_slabs(state, request, outcome);
+  if (outcome.slots.size() < request.count) {
+    outcome.could_wait = rebalance_classes(state, *request.tenant, request.slot_class, request.may_wait);
+    if (outcome.could_wait) return outcome;
   }
   if (outcome.slots.size() < request.count && request.may_wait && outcome.cause == Cause::kTierFull) {
     outcome.could_wait = rebalance_tenants(state, *request.tenant);

@@ -5,6 +5,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -62,6 +63,7 @@ struct Tenant {
   std::uint64_t slab_bytes = 0;
   std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
   std::uint64_t blocks_ready = 0;
+  TimeNs shrink_again_ns = 0;      ///< no slab could be emptied: not tried again before then
   std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
 };
 
@@ -136,6 +138,24 @@ struct Invalidation {
   std::uint64_t session_id = 0;
   std::uint32_t request_id = 0;
   bool is_disowned = false;  ///< its session hung up since: goes on, counts as that session's, answers nobody
+};
+
+/// Why a slab is emptied.
+struct EmptyingPurpose {
+  bool is_leaving = false;      ///< it leaves the namespace; else:
+  std::uint32_t wanted_by = 0;  ///< place in Tenant::classes of the one that it will be cut for
+};
+
+/// A slab that is being emptied (emptying.h).
+struct Emptying {
+  NamespaceId tenant = NamespaceId::kNone;
+  std::uint32_t donor = 0;  ///< its class: place in Tenant::classes
+  EmptyingPurpose purpose;
+  SlabIndex slab = SlabIndex::kNone;
+  std::uint32_t next_slot = 0;
+  std::uint32_t evicted = 0;  ///< for this slab
+  std::uint32_t tried = 0;    ///< slabs, and blocks whose slab could not be tried
+  bool is_done = false;       ///< empty; kept for a turn for the class that wants it
 };
 
 struct TakenSlot {
@@ -226,6 +246,7 @@ struct Store::State {
 
   EvictScratch evict_scratch;
   std::uint32_t directories_growing = 0;
+  std::optional<Emptying> emptying;
   PinCensus census;
   std::string cold_reason;
   StoreStats stats;

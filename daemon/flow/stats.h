@@ -63,6 +63,7 @@ struct StoreStats {
   std::uint64_t sessions_kicked = 0;
   std::uint64_t blocks_adopted = 0;
   std::uint64_t adoption_dropped = 0;
+  std::uint64_t slabs_emptied = 0;  ///< for another slot size or namespace
   std::uint64_t directory_grows = 0;
   std::uint64_t directory_grows_failed = 0;
   std::uint64_t checksums = 0;

@@ -5,6 +5,7 @@
 #include "daemon/flow/access.h"
 #include "daemon/flow/checksums.h"
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/emptying.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/pin.h"
@@ -45,12 +46,13 @@ std::size_t Store::do_work() {
   work += quota_step(*state_);
   work += evict_background(*state_);
   work += directory_grow_step(*state_);
+  work += emptying_step(*state_);
   for (Tenant& tenant : state_->tenants) work += access_drain(*state_, tenant, kAccessTouchesMax);
   return work;
 }
 
 TimeNs Store::next_deadline() const {
-  if (!state_->invalidations.empty() || state_->directories_growing > 0) return 0;
+  if (!state_->invalidations.empty() || state_->directories_growing > 0 || state_->emptying) return 0;
   return std::min({checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
                    state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
 }

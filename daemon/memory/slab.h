@@ -77,6 +77,7 @@ class Slab {
   std::uint32_t revoke_epoch = 0;                 ///< of the last revocation sent
   std::unique_ptr<SlabRetirement> retire;         ///< decided in flow/rebalance; null: it stays
   bool is_revoking = false;                       ///< a revocation is not acknowledged yet
+  bool is_emptying = false;                       ///< decided in flow/emptying: it gives no slots
   TimeNs asked_ns = 0;                            ///< when it was asked back, by revocation or to be unmapped
   std::uint32_t free_list_position = 0xffffffff;  ///< in its slot class's list of slabs with free slots
 

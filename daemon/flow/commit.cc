@@ -79,7 +79,10 @@ HoldsEnded put_commit(StoreState& state, Session& session, std::span<const Hold>
   HoldsEnded ended;
   for (std::size_t i = 0; i < holds.size(); ++i) {
     const BlockId id = resolve(state, session, holds[i]);
-    ended.note(i, id == BlockId::kNone ? Code::kInvalid : publish(state, session, id));
+    const Code code = id == BlockId::kNone ? Code::kInvalid : publish(state, session, id);
+    ended.note(i, code);
+    // A session that came back does not commit what it lost in between: only an invalidation ends a block here.
+    if (code == Code::kStale) ended.cause = Cause::kInvalidated;
     if (id == BlockId::kNone) ++state.stats.commits_refused;
   }
   return ended;

@@ -22,6 +22,7 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
 struct HoldsEnded {
   Code first = Code::kOk;
   HoldCodes codes = 0;
+  Cause cause = Cause::kNone;  ///< kInvalidated: some blocks were, before their commit
 
   void note(std::size_t hold, Code code) {
     if (first == Code::kOk) first = code;

@@ -25,12 +25,13 @@ struct Command {
   Session& session;
   const Submission& submission;
 
-  void answer(Code code, std::uint32_t count = 0, std::uint64_t value = 0) const {
+  void answer(Code code, std::uint32_t count = 0, std::uint64_t value = 0, Cause cause = Cause::kNone) const {
     Completion completion{};
     completion.request_id = submission.request_id;
     completion.code = code;
     completion.count = count;
     completion.value = value;
+    completion.cause = cause;
     state.complete(session, completion);
   }
 };
@@ -74,7 +75,7 @@ Space* usable_space(const Command& command) {
   if (space == nullptr) {
     command.answer(Code::kNotFound);
   } else if (space->is_invalidated) {
-    command.answer(Code::kStale);
+    command.answer(Code::kStale, 0, 0, Cause::kInvalidated);
     space = nullptr;
   }
   return space;
@@ -113,7 +114,7 @@ bool run_end(const Command& command) {
   const HoldsEnded ended = is_commit ? put_commit(command.state, command.session, holds)
                                      : put_abort(command.state, command.session, holds);
   const bool is_asked = (command.submission.flags & kFlagReply) != 0;
-  if (is_asked) command.answer(ended.first, command.submission.count, ended.codes);
+  if (is_asked) command.answer(ended.first, command.submission.count, ended.codes, ended.cause);
   return true;
 }
 

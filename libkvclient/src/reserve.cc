@@ -74,7 +74,10 @@ class Reserver {
       ReserveResult result{};
       std::memcpy(&result, results + i * sizeof result, sizeof result);
       const bool is_preset = result.code == Code::kUnavailable && answer.code != Code::kOk;
-      if (is_preset) result.code = answer.code;
+      if (is_preset) {
+        result.code = answer.code;
+        result.cause = answer.cause;
+      }
       part.slots[i] = take_result(part, i, result, answer);
     }
     (void)KV_FAULT("client.reserve.lent");

@@ -59,7 +59,7 @@ enum class Cause : std::uint8_t {
   kQuota = 3,            ///< the namespace's maximum is reached
   kWriterBusy = 4,       ///< slabs were asked back from a process that has not answered; `detail` is its pid
   kRequestTooLarge = 5,  ///< more than the tier can ever hold
-  kInvalidated = 6,      ///< the space was invalidated after the reservation
+  kInvalidated = 6,      ///< with kStale: the space is being invalidated, or was after the reservation
   kIndexFull = 7,        ///< index.blocks_max is reached
 };
 

@@ -52,7 +52,7 @@ enum kvc_code {
   KVC_SYSTEM = 14       /* the operating system refused; the text has call and errno */
 };
 
-/* Why there was no space. */
+/* Why there was no space, or KVC_STALE. */
 enum kvc_cause {
   KVC_CAUSE_NONE = 0,
   KVC_CAUSE_TIER_FULL = 1,
@@ -61,7 +61,9 @@ enum kvc_cause {
   KVC_CAUSE_WRITER_BUSY =
       4, /* memory was asked back from a process that does not answer; `detail` is its pid */
   KVC_CAUSE_REQUEST_TOO_LARGE = 5,
-  KVC_CAUSE_INVALIDATED = 6,
+  KVC_CAUSE_INVALIDATED =
+      6, /* with KVC_STALE: the space is being invalidated, or was after the reservation. The
+                                handle stays good: compute and reserve anew */
   KVC_CAUSE_INDEX_FULL = 7
 };
 
@@ -295,7 +297,8 @@ KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
 /* Makes the filled blocks visible, in order, each with all its parts at once. Slots without KVC_OK are
  * skipped. Does not wait for the daemon unless KVC_WAIT is given: then each slot's code says what became of it,
  * and the first that is not KVC_OK is returned. data becomes NULL. KVC_STALE: the slots are of an earlier session
- * or of a space that was invalidated meanwhile; their blocks are lost. */
+ * or (cause KVC_CAUSE_INVALIDATED) of a space that was invalidated meanwhile; their blocks are lost. KVC_INVALID:
+ * a slot was reserved through another client: nothing was done, every slot is as it was. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
 /* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit. */
 KVC_API int kvc_abort(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);

@@ -38,6 +38,21 @@ std::vector<Batch> batches_of(Op op, SpaceId space, std::span<kvc_slot> slots) {
   return batches;
 }
 
+// A session with an open reservation is kept, so that one that this client does not know is another client's.
+Status check_owner(const Core& core, std::span<const kvc_slot> slots) {
+  std::uint32_t known = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const std::uint32_t serial = slot_serial(slots[i].private_session);
+    if (!is_reserved(slots[i]) || serial == known) continue;
+    if (!core.session_of(serial)) {
+      return {Code::kInvalid,
+              "slots[" + std::to_string(i) + "] was reserved through another client: end it there"};
+    }
+    known = serial;
+  }
+  return Status::ok();
+}
+
 void give_back(Core& core, const kvc_slot& slot) {
   const std::shared_ptr<Session> session = core.session_of(slot_serial(slot.private_session));
   bool wants_service = false;
@@ -59,6 +74,7 @@ void give_back(Core& core, const Batch& batch) {
 struct Outcome {
   Status status;
   HoldCodes codes = 0;
+  Cause cause = Cause::kNone;  ///< of those that are stale
 };
 
 Outcome outcome_of_all(const Status& status) {
@@ -70,12 +86,13 @@ Outcome outcome_of_all(const Status& status) {
 }
 
 // How many of the batch the daemon, as far as is known, has taken.
-std::uint32_t finish(const Batch& batch, HoldCodes codes) {
+std::uint32_t finish(const Batch& batch, const Outcome& outcome) {
   std::uint32_t done = 0;
   for (std::uint32_t i = 0; i < batch.record.count; ++i) {
-    const Code code = hold_code(codes, i);
+    const Code code = hold_code(outcome.codes, i);
     batch.slots[i]->data = nullptr;
     batch.slots[i]->code = static_cast<std::int32_t>(code);
+    if (code == Code::kStale) batch.slots[i]->cause = static_cast<std::int32_t>(outcome.cause);
     done += code == Code::kOk ? 1 : 0;
   }
   return done;
@@ -90,7 +107,7 @@ Outcome send_awaited(Core& core, Requests& requests, Submission record, TimeNs d
   const Status status = status_of(answer.value(), record.op == Op::kCommit ? "commit" : "abort");
   // No code at all: a daemon that knows none a hold.
   if (answer.value().value == 0) return outcome_of_all(status);
-  return {status, answer.value().value};
+  return {status, answer.value().value, answer.value().cause};
 }
 
 Status check_epoch(const Batch& batch, const Link& link) {
@@ -116,6 +133,7 @@ Outcome send_batch(Core& core, const Result<BoundLink>& bound, const Batch& batc
 
 Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awaited, TimeNs deadline_ns) {
   Core& core = *space.core;
+  KV_RETURN_IF_ERROR(check_owner(core, slots));
   const Result<BoundLink> bound = core.bound_link(space);
   const SpaceId id = bound.is_ok() ? bound.value().binding.space : SpaceId::kNone;
   Status first_failure;
@@ -125,7 +143,7 @@ Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awai
     (void)KV_FAULT("client.finish.published");
     if (first_failure.is_ok()) first_failure = outcome.status;
     auto& count = op == Op::kCommit ? core.counts.commit_blocks : core.counts.abort_blocks;
-    count.fetch_add(finish(batch, outcome.codes), std::memory_order_relaxed);
+    count.fetch_add(finish(batch, outcome), std::memory_order_relaxed);
   }
   return first_failure;
 }

@@ -1,12 +1,19 @@
 // How sessions begin, and break off.
 
 #include <algorithm>
+#include <atomic>
 
 #include "libkvclient/src/deadline.h"
 #include "libkvclient/src/service.h"
 
 namespace kvtier::client {
 namespace {
+
+// Of all clients of the process: a slot names its session, whichever client it is handed to.
+std::uint32_t next_serial() {
+  static std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: only that they differ counts
+}
 
 constexpr TimeNs kBackoffFirstNs = 10 * kNsPerMs;
 constexpr TimeNs kBackoffLastNs = kNsPerSecond;
@@ -56,7 +63,7 @@ Status Service::resume(Handshake& handshake, std::uint32_t epoch) {
 
 // Another channel, another world: what the old session still lends out stays readable, nothing else.
 Status Service::begin(Handshake handshake, std::uint32_t epoch) {
-  Result<std::shared_ptr<Session>> made = Session::create(std::move(handshake), epoch, epoch);
+  Result<std::shared_ptr<Session>> made = Session::create(std::move(handshake), next_serial(), epoch);
   if (!made.is_ok()) return made.status();
   retire_session();
   const std::lock_guard lock(core_.mutex_);

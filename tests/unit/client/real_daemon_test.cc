@@ -80,7 +80,9 @@ TEST(ClientRealDaemon, AnAwaitedCommitTellsTheInvalidatedFromThePublished) {
   EXPECT_EQ(kvc_commit(client.space, slots.data(), 4, KVC_WAIT, 0), KVC_STALE);
   EXPECT_EQ(slots[0].code, KVC_STALE);
   EXPECT_EQ(slots[1].code, KVC_STALE);
+  EXPECT_EQ(slots[1].cause, KVC_CAUSE_INVALIDATED);
   EXPECT_EQ(slots[2].code, KVC_OK);
+  EXPECT_EQ(slots[2].cause, KVC_CAUSE_NONE);
   EXPECT_EQ(slots[3].code, KVC_OK);
   EXPECT_EQ(states_of(client, keys), (States{KVC_MISSING, KVC_MISSING, KVC_READY, KVC_READY}));
 }

@@ -54,6 +54,29 @@ TEST(ClientWrite, ACopiedSlotIsNotCommittedTwice) {
   EXPECT_EQ(client.stats().reservations_open, 0U);
 }
 
+// Sessions of two clients are both the first of theirs; ended by the wrong one, a slot would count as given back
+// while its owner still writes there.
+TEST(ClientWrite, SlotsOfAnotherClientAreRefusedAndStayAsTheyAre) {
+  FakeDaemon daemon;
+  const TestClient owner(daemon.path());
+  const TestClient other(daemon.path());
+  std::vector<kvc_slot> slots = owner.reserve(keys_from(0, 2));
+  std::vector<kvc_slot> own = other.reserve(keys_from(10, 1));
+  own.push_back(slots[0]);
+  for (const auto end : {kvc_commit, kvc_abort}) {
+    EXPECT_EQ(end(other.space, own.data(), 2, KVC_WAIT, 0), KVC_INVALID);
+    EXPECT_NE(std::string(kvc_last_error()).find("slots[1] was reserved through another client"),
+              std::string::npos);
+    EXPECT_NE(own[0].data, nullptr) << "nothing was done";
+    EXPECT_EQ(own[1].data, slots[0].data);
+  }
+  EXPECT_EQ(other.stats().reservations_open, 1U);
+  EXPECT_EQ(owner.stats().reservations_open, 2U);
+  EXPECT_EQ(kvc_commit(owner.space, slots.data(), 2, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(kvc_commit(other.space, own.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(owner.ready(keys_from(0, 2)), 2U);
+}
+
 TEST(ClientWrite, AnAwaitedCommitTellsEachSlotWhatBecameOfIt) {
   FakeDaemon daemon;
   const TestClient client(daemon.path());

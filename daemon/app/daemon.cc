@@ -50,6 +50,10 @@ Status Daemon::open_store() {
   }
   KV_RETURN_IF_ERROR(check_descriptors(*config_));
   StoreOptions options = store_options(*config_);
+  options.on_cold = [this](const std::string& reason) {
+    log_->warn("cold start: the memory of the earlier instance cannot be taken over and is dropped",
+               {{"cause", reason}});
+  };
   options.slab_done = [progress = progress_.get()] { progress->go_on(); };
   KV_RETURN_IF_ERROR(choose_pages(limits, options));
   Result<std::unique_ptr<Store>> store = Store::create(options, clock_, *progress_);
@@ -61,9 +65,6 @@ Status Daemon::open_store() {
         "not all of the host tier is locked: blocks may reach swap",
         {{"locked_bytes", store_->stats().host_bytes_locked}, {"cause", store_->lock_refusal().message()}});
   }
-  const std::string& cold = store_->cold_reason();
-  if (!cold.empty())
-    log_->warn("cold start: memory of the earlier instance was not taken over", {{"cause", cold}});
   if (store_->unverified_count() > 0) {
     log_->info("warm start", {{"blocks_to_verify", store_->unverified_count()}, {"fd_store", fds_->kind()}});
   }

@@ -54,10 +54,12 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
    INTO(admin_group)},
 
   {{"host.bytes", kSize, "1GiB", 16 * kMiB, 64 * kTiB, NO_CHOICE, kRestart, "",
-    "Host memory for blocks, all clients together, reserved at start and never exceeded. GiB is 2^30, GB is 10^9."},
+    "Host memory for blocks, all clients together, reserved at start and never exceeded. GiB is 2^30, GB is 10^9. "
+    "A change drops the cached blocks at the next start."},
    INTO(host.bytes)},
   {{"host.slab_bytes", kSize, "0", 0, 16 * kGiB, NO_CHOICE, kRestart, "",
-    "Unit in which host memory moves between spaces; 0 lets the daemon choose from host.bytes."},
+    "Unit in which host memory moves between spaces; 0 lets the daemon choose from host.bytes. A change drops the "
+    "cached blocks at the next start."},
    INTO(host.slab_bytes)},
   {{"host.huge_pages", kChoice, "try", 0, 2, kNeed, kRestart, "",
     "2 MiB pages for slabs: off, try (fall back, shown in status), require (refuse to start without)."},
@@ -74,17 +76,18 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
    INTO(host.headroom_bytes)},
 
   {{"index.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",
-    "Blocks that index and directories are sized for; 0 is as many as the tiers can hold."},
+    "Blocks that index and directories are sized for; 0 is as many as the tiers can hold. A change drops the cached "
+    "blocks at the next start."},
    INTO(index.blocks_max)},
 
   {{"limits.clients_max", kCount, "256", 1, 4096, NO_CHOICE, kRestart, "clients",
-    "Connected clients; one more is refused."},
+    "Connected clients; one more is refused. A change drops the cached blocks at the next start."},
    INTO(limits.clients_max)},
   {{"limits.namespaces_max", kCount, "64", 1, 1024, NO_CHOICE, kRestart, "namespaces",
-    "Namespaces of this daemon."},
+    "Namespaces of this daemon. A change drops the cached blocks at the next start."},
    INTO(limits.namespaces_max)},
   {{"limits.spaces_max", kCount, "256", 1, 65536, NO_CHOICE, kRestart, "spaces",
-    "Registered specs, all namespaces together."},
+    "Registered specs, all namespaces together. A change drops the cached blocks at the next start."},
    INTO(limits.spaces_max)},
   {{"limits.pinned_fraction_client", kPercent, "50%", 1, 100, NO_CHOICE, kLive, "",
     "Share of a namespace's host memory that one client may hold pinned; beyond it health is degraded."},

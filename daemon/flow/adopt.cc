@@ -17,12 +17,14 @@ UniqueFd take(StoredFds& fds, const std::string& name) {
   return found == fds.end() ? UniqueFd() : std::move(found->second);
 }
 
-Status check_header(const StoreState& state, const RestartHeader& header, std::uint64_t slab_bytes) {
-  if (header.host_bytes == state.options.host_bytes && header.slab_bytes == slab_bytes) return Status::ok();
-  return {Code::kVersion, "host.bytes or host.slab_bytes changed: " + std::to_string(header.host_bytes) +
-                              " and " + std::to_string(header.slab_bytes) + " bytes before, " +
-                              std::to_string(state.options.host_bytes) + " and " +
-                              std::to_string(slab_bytes) + " now"};
+// The sizes of what is kept follow from these settings.
+Status check_header(const StoreState& state, const RestartHeader& header, const HostMemoryOptions& memory,
+                    std::uint32_t blocks_max) {
+  KV_RETURN_IF_ERROR(setting_unchanged("host.bytes", header.host_bytes, state.options.host_bytes));
+  const std::uint64_t slab_bytes =
+      memory.slab_bytes != 0 ? memory.slab_bytes : HostMemory::default_slab_bytes(memory.bytes);
+  KV_RETURN_IF_ERROR(setting_unchanged("host.slab_bytes", header.slab_bytes, slab_bytes));
+  return setting_unchanged("index.blocks_max", header.blocks_max, blocks_max);
 }
 
 Status adopt_directory(Tenant& tenant, UniqueFd fd) {
@@ -146,20 +148,28 @@ Status adopt_slabs(StoreState& state) {
 
 }  // namespace
 
-Status adopt_all(StoreState& state, const HostMemoryOptions& memory_options, const RestartSizes& sizes,
-                 std::uint32_t blocks_max, StoredFds fds) {
+namespace {
+
+// What the records tell of: header, slabs, block table.
+Status adopt_memory(StoreState& state, const HostMemoryOptions& memory_options, const RestartSizes& sizes,
+                    std::uint32_t blocks_max, StoredFds& fds) {
   const auto take_fd = [&fds](const std::string& name) { return take(fds, name); };
   Result<RestartState> restart = RestartState::adopt(take_fd("state"), sizes);
   if (!restart.is_ok()) return restart.status();
   state.restart = std::move(restart).value();
+  const RestartHeader& header = state.restart.header();
+  KV_RETURN_IF_ERROR(check_header(state, header, memory_options, blocks_max));
   Result<HostMemory> memory = HostMemory::adopt(memory_options, take_fd);
   if (!memory.is_ok()) return memory.status();
   state.memory = std::move(memory).value();
-  const RestartHeader& header = state.restart.header();
-  KV_RETURN_IF_ERROR(check_header(state, header, state.memory.slab_bytes()));
   Result<BlockTable> blocks = BlockTable::adopt(take_fd("blocks"), blocks_max, header.blocks_reserved);
   if (!blocks.is_ok()) return blocks.status();
   state.blocks = std::move(blocks).value();
+  return Status::ok();
+}
+
+Status adopt_contents(StoreState& state, StoredFds& fds) {
+  const RestartHeader& header = state.restart.header();
   state.instance = {header.instance[0], header.instance[1]};
   state.next_session_id = std::max<std::uint64_t>(header.next_session_id, 1);
   state.sessions.resize(state.restart.sessions().size());
@@ -175,6 +185,24 @@ Status adopt_all(StoreState& state, const HostMemoryOptions& memory_options, con
   KV_RETURN_IF_ERROR(adopt_blocks(state));
   remove_unnamed(state, fds);
   return Status::ok();
+}
+
+}  // namespace
+
+Adoption adopt_all(StoreState& state, const HostMemoryOptions& memory, const RestartSizes& sizes,
+                   std::uint32_t blocks_max, StoredFds fds) {
+  const Status mapped = adopt_memory(state, memory, sizes, blocks_max, fds);
+  if (!mapped.is_ok()) return {mapped};
+  // Before anything in it is touched. Not kNoSpace: that would be final for who starts us, and with its end the
+  // kept memory would go.
+  const Status locked = state.memory.lock_all(memory);
+  if (!locked.is_ok()) {
+    return {{Code::kSystem,
+             "what the earlier instance left stays in the descriptor store and waits for the next start: " +
+                 locked.message() + "; or set host.lock to try"},
+            true};
+  }
+  return {adopt_contents(state, fds)};
 }
 
 }  // namespace kvtier

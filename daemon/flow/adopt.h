@@ -11,10 +11,16 @@ namespace kvtier {
 
 using StoredFds = std::map<std::string, UniqueFd>;
 
-/// Fills an empty state from the descriptors; on failure the state is unusable and the reason says why the
-/// start is cold.
-Status adopt_all(StoreState& state, const HostMemoryOptions& memory, const RestartSizes& sizes,
-                 std::uint32_t blocks_max, StoredFds fds);
+/// How an adoption ended. Not ok: the state is unusable.
+struct Adoption {
+  Status status;  ///< why not
+  bool is_refused =
+      false;  ///< what was left is good, but this start may not have it: it is not to be dropped
+};
+
+/// Fills an empty state from the descriptors.
+Adoption adopt_all(StoreState& state, const HostMemoryOptions& memory, const RestartSizes& sizes,
+                   std::uint32_t blocks_max, StoredFds fds);
 
 /// The verdict on one adopted block: published, or dropped.
 void adopt_verified(StoreState& state, BlockId id, bool is_right);

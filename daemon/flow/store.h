@@ -36,6 +36,8 @@ struct StoreOptions {
   std::uint32_t pinned_percent_namespace = 80;
   std::function<std::uint64_t()> memory_available;  ///< HostMemoryOptions::available
   std::function<void()> slab_done;                  ///< HostMemoryOptions::slab_done
+  /// Called before what an earlier instance left is dropped, with the reason. Null: not called.
+  std::function<void(const std::string& reason)> on_cold;
   std::uint64_t seed = 0;  ///< 0: from the system's entropy; the simulation gives one
 };
 

@@ -93,11 +93,14 @@ Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const 
   for (const auto& [name, fd] : stored) names.push_back(name);
   std::unique_ptr<State> state = make_state(options, clock, fds);
   if (!stored.empty()) {
-    const Status adopted = adopt_all(*state, memory, sizes, blocks_max(options), std::move(stored));
-    if (!adopted.is_ok()) {
+    const Adoption adopted = adopt_all(*state, memory, sizes, blocks_max(options), std::move(stored));
+    if (adopted.is_refused) return adopted.status;
+    if (!adopted.status.is_ok()) {
+      const std::string reason = adopted.status.to_string();
+      if (options.on_cold) options.on_cold(reason);
       // The memory of the earlier instance goes first: the tier is never held twice by us.
       state = make_state(options, clock, fds);
-      state->cold_reason = adopted.to_string();
+      state->cold_reason = reason;
       for (const std::string& name : names) fds.remove(name);
       KV_RETURN_IF_ERROR(start_cold(*state, memory, sizes));
     }

@@ -57,23 +57,32 @@ Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore&
       return slab.status().while_doing("host.bytes is " + format_size(memory.bytes_) + ", " +
                                        format_size(at) + " could be reserved; lower host.bytes");
     }
-    KV_RETURN_IF_ERROR(memory.add(std::move(slab).value(), options));
+    KV_RETURN_IF_ERROR(memory.lock(slab.value(), options));
+    memory.add(std::move(slab).value());
   }
   std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
   return result;
 }
 
 // After the first refusal no other slab is tried: the limit is one for all.
-Status HostMemory::add(Slab slab, const HostMemoryOptions& options) {
+Status HostMemory::lock(Slab& slab, const HostMemoryOptions& options) {
   if (options.lock != MemoryLock::kOff && lock_refusal_.is_ok()) lock_refusal_ = slab.lock();
   if (options.lock == MemoryLock::kRequire && !lock_refusal_.is_ok()) {
     return lock_refusal_.while_doing("host.lock is require, host.bytes is " + format_size(bytes_) + " and " +
                                      format_size(locked_bytes()) + " could be locked");
   }
-  unassigned_.push_back(slab.index());
-  slabs_.push_back(std::move(slab));
   if (options.slab_done) options.slab_done();
   return Status::ok();
+}
+
+Status HostMemory::lock_all(const HostMemoryOptions& options) {
+  for (Slab& slab : slabs_) KV_RETURN_IF_ERROR(lock(slab, options));
+  return Status::ok();
+}
+
+void HostMemory::add(Slab slab) {
+  unassigned_.push_back(slab.index());
+  slabs_.push_back(std::move(slab));
 }
 
 std::uint64_t HostMemory::locked_bytes() const {
@@ -104,7 +113,7 @@ Result<HostMemory> HostMemory::adopt(const HostMemoryOptions& options,
     const std::string name = "slab" + std::to_string(index_of(index));
     Result<Slab> slab = Slab::adopt(index, memory.bytes_of(at), take(name + ".data"), take(name + ".slots"));
     if (!slab.is_ok()) return slab.status();
-    KV_RETURN_IF_ERROR(memory.add(std::move(slab).value(), options));
+    memory.add(std::move(slab).value());
   }
   std::reverse(memory.unassigned_.begin(), memory.unassigned_.end());
   return result;

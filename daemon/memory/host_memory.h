@@ -35,9 +35,11 @@ class HostMemory {
   static Result<HostMemory> create(const HostMemoryOptions& options, FdStore& fds);
 
   /// The same slabs as an earlier instance had, from `take(name)`, which gives up the descriptor of that
-  /// name.
+  /// name. Not locked.
   static Result<HostMemory> adopt(const HostMemoryOptions& options,
                                   const std::function<UniqueFd(const std::string&)>& take);
+  /// Locks adopted slabs as the options want it. Refused only with MemoryLock::kRequire.
+  Status lock_all(const HostMemoryOptions& options);
   /// Of an adopted slab that turned out to belong to a namespace.
   void remove_unassigned(SlabIndex index) { std::erase(unassigned_, index); }
 
@@ -67,7 +69,8 @@ class HostMemory {
  private:
   static Result<HostMemory> sized(const HostMemoryOptions& options);
   [[nodiscard]] std::uint64_t bytes_of(std::uint64_t at) const;
-  Status add(Slab slab, const HostMemoryOptions& options);
+  Status lock(Slab& slab, const HostMemoryOptions& options);
+  void add(Slab slab);
 
   std::deque<Slab> slabs_;  ///< stable addresses
   std::vector<SlabIndex> unassigned_;

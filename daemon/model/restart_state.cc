@@ -1,6 +1,9 @@
 #include "daemon/model/restart_state.h"
 
+#include <sys/stat.h>
+
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <string>
 
@@ -17,49 +20,68 @@ void publish_barrier() {
   std::atomic_signal_fence(std::memory_order_release);
 }
 
+Status check_sizes(const RestartSizes& before, const RestartSizes& now) {
+  KV_RETURN_IF_ERROR(setting_unchanged("limits.namespaces_max", before.tenants_max, now.tenants_max));
+  KV_RETURN_IF_ERROR(setting_unchanged("limits.spaces_max", before.spaces_max, now.spaces_max));
+  KV_RETURN_IF_ERROR(setting_unchanged("limits.clients_max", before.sessions_max, now.sessions_max));
+  KV_RETURN_IF_ERROR(setting_unchanged("host.bytes / host.slab_bytes", before.slabs, now.slabs));
+  return setting_unchanged("memory for specs", before.spec_bytes_max, now.spec_bytes_max);
+}
+
+Result<std::uint64_t> size_of(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return Status::from_errno("fstat", errno);
+  return shm_verify(fd, static_cast<std::uint64_t>(info.st_size));
+}
+
 }  // namespace
 
-void RestartState::lay_out(const RestartSizes& sizes) {
+Status setting_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now) {
+  if (before == now) return Status::ok();
+  return {Code::kVersion, std::string(setting) + " was " + std::to_string(before) +
+                              " when the earlier instance started and is " + std::to_string(now) +
+                              " now: with the old value the start is warm"};
+}
+
+Status RestartState::map(UniqueFd fd, const RestartSizes& sizes) {
+  const Result<std::uint64_t> size = size_of(fd.get());
+  if (!size.is_ok()) return size.status();
+  if (size.value() < kPageBytes) return {Code::kInvalid, "it is too small"};
+  Result<ShmMapping> mapping = ShmMapping::map(fd.get(), size.value(), ShmAccess::kReadWrite);
+  if (!mapping.is_ok()) return mapping.status();
   sizes_ = sizes;
-  tenants_at_ = 4096;
-  spaces_at_ = tenants_at_ + round_up(sizes.tenants_max * sizeof(RestartTenant), 64);
-  slabs_at_ = spaces_at_ + round_up(sizes.spaces_max * sizeof(RestartSpace), 64);
-  sessions_at_ = slabs_at_ + round_up(sizes.slabs * sizeof(RestartSlab), 64);
-  specs_at_ = round_up(sessions_at_ + sizes.sessions_max * sizeof(RestartSession), 4096);
-  bytes_ = round_up(specs_at_ + sizes.spec_bytes_max, 4096);
+  at_ = RestartAreas::of(sizes);
+  fd_ = std::move(fd);
+  mapping_ = std::move(mapping).value();
+  return Status::ok();
 }
 
 Result<RestartState> RestartState::create(const RestartSizes& sizes, FdStore& fds) {
-  RestartState state;
-  state.lay_out(sizes);
-  Result<UniqueFd> fd = shm_create("kvtier-state", state.bytes_, {.reserve_pages = false});
+  const RestartAreas at = RestartAreas::of(sizes);
+  Result<UniqueFd> fd = shm_create("kvtier-state", at.bytes, {.reserve_pages = false});
   if (!fd.is_ok()) return fd.status().while_doing("creating the restart state");
-  KV_RETURN_IF_ERROR(
-      shm_reserve(fd.value().get(), 0, state.specs_at_).while_doing("creating the restart state"));
-  Result<ShmMapping> mapping = ShmMapping::map(fd.value().get(), state.bytes_, ShmAccess::kReadWrite);
-  if (!mapping.is_ok()) return mapping.status();
+  KV_RETURN_IF_ERROR(shm_reserve(fd.value().get(), 0, at.specs).while_doing("creating the restart state"));
   KV_RETURN_IF_ERROR(fds.put("state", fd.value().get()));
-  state.fd_ = std::move(fd).value();
-  state.mapping_ = std::move(mapping).value();
+  RestartState state;
+  KV_RETURN_IF_ERROR(state.map(std::move(fd).value(), sizes));
   state.header().magic = kMagic;
-  state.header().layout = kRestartLayout;
+  state.header().layout = restart_layout();
+  state.header().sizes = sizes;
   return state;
 }
 
 Result<RestartState> RestartState::adopt(UniqueFd fd, const RestartSizes& sizes) {
   RestartState state;
-  state.lay_out(sizes);
-  const Result<std::uint64_t> size = shm_verify(fd.get(), state.bytes_);
-  if (!size.is_ok()) return size.status().while_doing("checking the restart state (were limits changed?)");
-  Result<ShmMapping> mapping = ShmMapping::map(fd.get(), state.bytes_, ShmAccess::kReadWrite);
-  if (!mapping.is_ok()) return mapping.status();
-  state.fd_ = std::move(fd);
-  state.mapping_ = std::move(mapping).value();
-  if (state.header().magic != kMagic || state.header().layout != kRestartLayout) {
+  KV_RETURN_IF_ERROR(state.map(std::move(fd), sizes).while_doing("checking the restart state"));
+  const RestartHeader& header = state.header();
+  if (header.magic != kMagic || header.layout != restart_layout()) {
     return Status(Code::kVersion, "the earlier instance's memory has layout " +
-                                      std::to_string(state.header().layout) + ", this one's is " +
-                                      std::to_string(kRestartLayout));
+                                      std::to_string(header.layout) + ", this one's is " +
+                                      std::to_string(restart_layout()));
   }
+  KV_RETURN_IF_ERROR(check_sizes(header.sizes, sizes));
+  if (state.mapping_.size() != state.at_.bytes)
+    return Status(Code::kCorrupt, "the restart state has another length than its sizes say");
   return state;
 }
 
@@ -77,8 +99,8 @@ Code RestartState::add_space(NamespaceId tenant, std::span<const std::byte> enco
     return Code::kNoSpace;
   }
   // Specs are few, and their area is large for the case that they are not: its pages come with their use.
-  const std::uint64_t first_page = (specs_at_ + all.spec_bytes) / kPageBytes * kPageBytes;
-  const std::uint64_t end = round_up(specs_at_ + all.spec_bytes + encoding.size(), kPageBytes);
+  const std::uint64_t first_page = (at_.specs + all.spec_bytes) / kPageBytes * kPageBytes;
+  const std::uint64_t end = round_up(at_.specs + all.spec_bytes + encoding.size(), kPageBytes);
   if (!shm_reserve(fd_.get(), first_page, end - first_page).is_ok()) return Code::kNoSpace;
   std::memcpy(specs().data() + all.spec_bytes, encoding.data(), encoding.size());
   RestartSpace& space = spaces()[all.space_count];

@@ -13,19 +13,24 @@
 #include "daemon/model/fd_store.h"
 #include "daemon/model/ids.h"
 #include "libkvclient/base/result.h"
+#include "libkvclient/base/units.h"
 #include "libkvclient/wire/limits.h"
 #include "libkvclient/wire/shm_segment.h"
 #include "libkvclient/wire/types.h"
 
 namespace kvtier {
 
-/// Changes when a layout in restart memory does (this file, BlockRecord, slot words): another one means a
-/// cold start.
-inline constexpr std::uint32_t kRestartLayout = 1;
+struct RestartSizes {
+  std::uint32_t tenants_max = 0;
+  std::uint32_t spaces_max = 0;  ///< of all namespaces together
+  std::uint32_t slabs = 0;
+  std::uint32_t sessions_max = 0;
+  std::uint64_t spec_bytes_max = 0;
+};
 
 struct RestartHeader {
   std::uint64_t magic;
-  std::uint32_t layout;
+  std::uint32_t layout;  ///< restart_layout()
   std::uint32_t blocks_max;
   std::uint64_t host_bytes;
   std::uint64_t slab_bytes;
@@ -36,6 +41,7 @@ struct RestartHeader {
   std::uint64_t spec_bytes;       ///< used of the spec area
   std::uint32_t blocks_reserved;  ///< records of the block table that have pages
   std::uint32_t reserved;
+  RestartSizes sizes;  ///< where the areas behind the header are follows from them
 };
 
 struct RestartTenant {
@@ -68,46 +74,65 @@ struct RestartSession {
 };
 static_assert(std::is_trivially_copyable_v<RestartSession> && sizeof(RestartSession) == 136);
 
-struct RestartSizes {
-  std::uint32_t tenants_max = 0;
-  std::uint32_t spaces_max = 0;  ///< of all namespaces together
-  std::uint32_t slabs = 0;
-  std::uint32_t sessions_max = 0;
-  std::uint64_t spec_bytes_max = 0;
+/// Where each area begins.
+struct RestartAreas {
+  std::uint64_t tenants = 0;
+  std::uint64_t spaces = 0;
+  std::uint64_t slabs = 0;
+  std::uint64_t sessions = 0;
+  std::uint64_t specs = 0;
+  std::uint64_t bytes = 0;  ///< all together
+
+  static constexpr RestartAreas of(const RestartSizes& sizes) {
+    constexpr std::uint64_t kLine = 64;
+    constexpr std::uint64_t kPage = 4096;
+    RestartAreas at;
+    at.tenants = kPage;
+    at.spaces = at.tenants + round_up(sizes.tenants_max * sizeof(RestartTenant), kLine);
+    at.slabs = at.spaces + round_up(sizes.spaces_max * sizeof(RestartSpace), kLine);
+    at.sessions = at.slabs + round_up(sizes.slabs * sizeof(RestartSlab), kLine);
+    at.specs = round_up(at.sessions + sizes.sessions_max * sizeof(RestartSession), kPage);
+    at.bytes = round_up(at.specs + sizes.spec_bytes_max, kPage);
+    return at;
+  }
 };
+
+/// Which layout restart memory has: another one means a cold start. Computed from every record's size and fields,
+/// from where the areas begin, and from kRestartMeaning, which rises when a field comes to mean something else
+/// (slot words, block states).
+std::uint32_t restart_layout();
+inline constexpr std::uint32_t kRestartMeaning = 2;
+
+/// kVersion, with the setting's name and both values, when what is kept was made under another one.
+Status setting_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now);
 
 class RestartState {
  public:
   static Result<RestartState> create(const RestartSizes& sizes, FdStore& fds);
-  /// Maps what an earlier instance left; kVersion when its layout is another one. Contents are the adopter's
-  /// to check.
+  /// Maps what an earlier instance left; kVersion, naming the setting, when its layout or sizes are other ones.
+  /// Contents are the adopter's to check.
   static Result<RestartState> adopt(UniqueFd fd, const RestartSizes& sizes);
 
   RestartHeader& header() { return *reinterpret_cast<RestartHeader*>(mapping_.data()); }
-  std::span<RestartTenant> tenants() { return array<RestartTenant>(tenants_at_, sizes_.tenants_max); }
-  std::span<RestartSpace> spaces() { return array<RestartSpace>(spaces_at_, sizes_.spaces_max); }
-  std::span<RestartSlab> slabs() { return array<RestartSlab>(slabs_at_, sizes_.slabs); }
-  std::span<RestartSession> sessions() { return array<RestartSession>(sessions_at_, sizes_.sessions_max); }
-  std::span<std::byte> specs() { return mapping_.bytes().subspan(specs_at_, sizes_.spec_bytes_max); }
+  std::span<RestartTenant> tenants() { return array<RestartTenant>(at_.tenants, sizes_.tenants_max); }
+  std::span<RestartSpace> spaces() { return array<RestartSpace>(at_.spaces, sizes_.spaces_max); }
+  std::span<RestartSlab> slabs() { return array<RestartSlab>(at_.slabs, sizes_.slabs); }
+  std::span<RestartSession> sessions() { return array<RestartSession>(at_.sessions, sizes_.sessions_max); }
+  std::span<std::byte> specs() { return mapping_.bytes().subspan(at_.specs, sizes_.spec_bytes_max); }
 
   void add_tenant(std::string_view name, std::uint64_t bytes_max);
   /// kNoSpace: the spec area is full; the space then works, but is not known after a restart.
   Code add_space(NamespaceId tenant, std::span<const std::byte> encoding);
 
  private:
-  void lay_out(const RestartSizes& sizes);
+  Status map(UniqueFd fd, const RestartSizes& sizes);
   template <class T>
   std::span<T> array(std::uint64_t at, std::uint32_t count) {
     return {reinterpret_cast<T*>(mapping_.data() + at), count};
   }
 
   RestartSizes sizes_;
-  std::uint64_t tenants_at_ = 0;
-  std::uint64_t spaces_at_ = 0;
-  std::uint64_t slabs_at_ = 0;
-  std::uint64_t sessions_at_ = 0;
-  std::uint64_t specs_at_ = 0;
-  std::uint64_t bytes_ = 0;
+  RestartAreas at_;
   UniqueFd fd_;
   ShmMapping mapping_;
 };

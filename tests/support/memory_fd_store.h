@@ -25,6 +25,7 @@ class MemoryFdStore final : public FdStore {
     return all;
   }
   [[nodiscard]] std::string_view kind() const override { return "memory"; }
+  void clear() { kept_.clear(); }
   [[nodiscard]] std::size_t size() const { return kept_.size(); }
   [[nodiscard]] bool has(const std::string& name) const { return kept_.contains(name); }
 

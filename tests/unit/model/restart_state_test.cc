@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -99,20 +100,58 @@ TEST(RestartState, AFullSpecAreaOrTableRefusesAndChangesNothing) {
   EXPECT_EQ(state.add_space(NamespaceId{0}, encoding(10, 4)), Code::kNoSpace) << "three spaces at most";
 }
 
-TEST(RestartState, AnotherLayoutOrSizeIsRefusedWithBothNumbers) {
+TEST(RestartState, AnotherLayoutIsRefusedWithBothNumbers) {
   KeepOne fds;
   {
     RestartState state = make_state(fds);
     state.header().layout = 99;
   }
-  UniqueFd again(::dup(fds.kept.get()));
   Result<RestartState> adopted = RestartState::adopt(std::move(fds.kept), kSizes);
   ASSERT_EQ(adopted.code(), Code::kVersion);
   EXPECT_NE(adopted.status().message().find("99"), std::string::npos);
-  EXPECT_NE(adopted.status().message().find(std::to_string(kRestartLayout)), std::string::npos);
-  RestartSizes larger = kSizes;
-  larger.sessions_max = 4096;
-  EXPECT_EQ(RestartState::adopt(std::move(again), larger).code(), Code::kInvalid);
+  EXPECT_NE(adopted.status().message().find(std::to_string(restart_layout())), std::string::npos);
+}
+
+// Sizes that follow from settings, before a first use and after: each is named, with both values.
+TEST(RestartState, ASettingThatChangesASizeIsNamed) {
+  struct Change {
+    const char* setting;
+    std::function<void(RestartSizes&)> make;
+  };
+  const std::vector<Change> changes = {
+      {"limits.namespaces_max", [](RestartSizes& sizes) { ++sizes.tenants_max; }},
+      {"limits.spaces_max", [](RestartSizes& sizes) { ++sizes.spaces_max; }},
+      {"limits.clients_max", [](RestartSizes& sizes) { --sizes.sessions_max; }},
+      {"host.slab_bytes", [](RestartSizes& sizes) { sizes.slabs *= 2; }},
+      {"specs", [](RestartSizes& sizes) { sizes.spec_bytes_max += 1; }},
+  };
+  KeepOne fds;
+  (void)make_state(fds);
+  for (const Change& change : changes) {
+    SCOPED_TRACE(change.setting);
+    RestartSizes other = kSizes;
+    change.make(other);
+    const Result<RestartState> adopted = RestartState::adopt(UniqueFd(::dup(fds.kept.get())), other);
+    ASSERT_EQ(adopted.code(), Code::kVersion);
+    EXPECT_NE(adopted.status().message().find(change.setting), std::string::npos)
+        << adopted.status().message();
+  }
+  EXPECT_TRUE(RestartState::adopt(UniqueFd(::dup(fds.kept.get())), kSizes).is_ok());
+}
+
+// Another size of any area moves or lengthens what is behind it, and each of them is compared.
+TEST(RestartState, EverySizeHasItsPartInTheAreas) {
+  const RestartAreas at = RestartAreas::of(kSizes);
+  const auto bytes_with = [](auto change) {
+    RestartSizes sizes = kSizes;
+    change(sizes);
+    return RestartAreas::of(sizes).bytes;
+  };
+  EXPECT_GT(bytes_with([](RestartSizes& sizes) { sizes.tenants_max += 4096; }), at.bytes);
+  EXPECT_GT(bytes_with([](RestartSizes& sizes) { sizes.spaces_max += 4096; }), at.bytes);
+  EXPECT_GT(bytes_with([](RestartSizes& sizes) { sizes.slabs += 4096; }), at.bytes);
+  EXPECT_GT(bytes_with([](RestartSizes& sizes) { sizes.sessions_max += 4096; }), at.bytes);
+  EXPECT_GT(bytes_with([](RestartSizes& sizes) { sizes.spec_bytes_max += 4096; }), at.bytes);
 }
 
 TEST(RestartState, NoDescriptorAtAllIsAnErrorNotACrash) {

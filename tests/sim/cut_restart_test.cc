@@ -145,6 +145,7 @@ TEST_F(CutRestart, a_resumed_client_is_told_of_slabs_that_leave) {
   const std::uint32_t request = other.reserve(space, {pattern_key(7, 0)}, Key{});
   deliver(other);
   ASSERT_FALSE(other.is_answered(request)) << "it waits for the slab";
+  while (store_->state().emptying) (void)store_->do_work();
   come_back();
   ASSERT_EQ(client_->removals(), 1U);
   client_->acknowledge();

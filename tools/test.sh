@@ -91,22 +91,28 @@ stage_llama() {
   "$environment/bin/python" -m pytest -q -p no:cacheprovider tests/python/llama
 }
 
-# Rules of the tree, format, scripts.
+# Rules of the tree, format, scripts, and the checks of clang-tidy that cost little.
 stage_quality() {
   tools/install_packages.sh build test quality
   configure build
   run_tests build -L tidy
+  run_clang_tidy --quick
   git ls-files '*.h' '*.hpp' '*.cc' | xargs clang-format --dry-run -Werror
   git ls-files '*.sh' .ci/run | xargs shellcheck
 }
 
-# clang-tidy over the product's sources: nothing is compiled, and the folder only gives the compile commands.
+# Over the product's sources: nothing is compiled, and the folder only gives the compile commands.
 # tools/clang_tidy.py says how it is kept short, and that tests are left out.
+run_clang_tidy() {
+  build build kvbench_revision
+  tools/clang_tidy.py build --jobs "$jobs" "$@"
+}
+
+# All checks of clang-tidy, the analyzer among them: minutes.
 stage_lint() {
   tools/install_packages.sh build test quality
   configure build
-  build build kvbench_revision
-  tools/clang_tidy.py build --jobs "$jobs"
+  run_clang_tidy
 }
 
 sanitizer_configure() {  # folder, sanitizers

@@ -4,6 +4,7 @@
 
 #include "daemon/flow/adopt.h"
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/place.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/slots.h"
 #include "daemon/flow/unpublish.h"
@@ -71,11 +72,7 @@ bool adopt_writing(StoreState& state, BlockId id, BlockRecord& record) {
     return false;
   }
   claim(state, id, record, BlockState::kQuarantined);
-  record.prev = BlockId::kNone;
-  record.next = writer->writing;
-  if (record.next != BlockId::kNone) state.blocks[record.next].prev = id;
-  writer->writing = id;
-  ++writer->writing_count;
+  writing_link(state, *writer, id);
   ++slab.writing_count;
   ++state.stats.slots_quarantined;
   return true;

@@ -1,19 +1,12 @@
 #include "daemon/flow/checksums.h"
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/place.h"
 #include "daemon/flow/put.h"
 #include "daemon/flow/unpublish.h"
 #include "daemon/flow/wait.h"
 
 namespace kvtier {
 namespace {
-
-void unlink_from_writer(StoreState& state, Session& session, BlockId id) {
-  BlockRecord& record = state.blocks[id];
-  (record.prev == BlockId::kNone ? session.writing : state.blocks[record.prev].next) = record.next;
-  if (record.next != BlockId::kNone) state.blocks[record.next].prev = record.prev;
-  record.prev = record.next = BlockId::kNone;
-  --session.writing_count;
-}
 
 // The block that a hold names, if this session reserved it and has not ended it yet.
 BlockId resolve(StoreState& state, const Session& session, const Hold& hold) {
@@ -25,31 +18,17 @@ BlockId resolve(StoreState& state, const Session& session, const Hold& hold) {
                                                                               : BlockId::kNone;
 }
 
-// The writer is done with a slot that must not be published: it comes back.
-void give_up(StoreState& state, Session& session, BlockId id) {
-  BlockRecord& record = state.blocks[id];
-  unlink_from_writer(state, session, id);
-  --state.slab_of(record.slot).writing_count;
-  if (record.state == BlockState::kQuarantined) {
-    --state.stats.slots_quarantined;
-  } else {
-    block_unpublish(state, id);
-    --state.stats.blocks_writing;
-  }
-  block_free(state, id);
-}
-
 Code publish(StoreState& state, Session& session, BlockId id) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenant_of(session);
   const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
   if (record.state == BlockState::kQuarantined || space.is_invalidated) {
-    give_up(state, session, id);
+    writing_give_up(state, session, id);
     ++state.stats.commits_refused;
     return Code::kStale;
   }
   Slab& slab = state.slab_of(record.slot);
-  unlink_from_writer(state, session, id);
+  writing_unlink(state, session, id);
   --slab.writing_count;
   record.writer = kNoWriter;
   record.hits = 0;
@@ -94,7 +73,7 @@ HoldsEnded put_abort(StoreState& state, Session& session, std::span<const Hold> 
     const BlockId id = resolve(state, session, holds[i]);
     ended.note(i, id == BlockId::kNone ? Code::kInvalid : Code::kOk);
     if (id == BlockId::kNone) continue;
-    give_up(state, session, id);
+    writing_give_up(state, session, id);
     ++state.stats.aborts;
   }
   return ended;
@@ -102,7 +81,7 @@ HoldsEnded put_abort(StoreState& state, Session& session, std::span<const Hold> 
 
 void put_reclaim(StoreState& state, Session& session) {
   while (session.writing != BlockId::kNone) {
-    give_up(state, session, session.writing);
+    writing_give_up(state, session, session.writing);
     ++state.stats.aborts_by_exit;
   }
 }
@@ -112,7 +91,7 @@ void put_reclaim_slab(StoreState& state, Session& session, SlabIndex slab) {
     const BlockRecord& record = state.blocks[id];
     const BlockId next = record.next;
     const bool is_lost = record.state == BlockState::kQuarantined;
-    if (is_lost && record.slot.slab() == index_of(slab)) give_up(state, session, id);
+    if (is_lost && record.slot.slab() == index_of(slab)) writing_give_up(state, session, id);
     id = next;
   }
 }

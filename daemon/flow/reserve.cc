@@ -2,17 +2,13 @@
 #include <cstring>
 
 #include "daemon/flow/access.h"
-#include "daemon/flow/directory_growth.h"
+#include "daemon/flow/place.h"
 #include "daemon/flow/put.h"
 #include "daemon/flow/slots.h"
 #include "libkvclient/base/check.h"
 
 namespace kvtier {
 namespace {
-
-// How far up a reserve refreshes the recency of the prefix that it continues: enough for the blocks around
-// it; a chain that is used at all is refreshed as a whole by the access log.
-constexpr std::uint32_t kTouchAncestorsMax = 512;
 
 struct Call {
   StoreState& state;
@@ -37,21 +33,7 @@ ReserveResult classify_existing(const Call& call, BlockId id) {
   return result;
 }
 
-// A key's parent became known, or came back, after the key's block: put it where it belongs.
-void adopt_orphan(const Call& call, BlockId id, BlockId parent) {
-  if (parent == BlockId::kNone || call.state.blocks[id].parent != BlockId::kNone) return;
-  (void)call.state.tree->attach(id, parent);  // refused: the client claims a cycle, which then stays unlinked
-}
-
-void link_into_writer(const Call& call, BlockId id) {
-  BlockRecord& record = call.state.blocks[id];
-  record.next = call.session.writing;
-  if (record.next != BlockId::kNone) call.state.blocks[record.next].prev = id;
-  call.session.writing = id;
-  ++call.session.writing_count;
-}
-
-BlockRecord& fill_record(const Call& call, BlockId id, const Key& key, const TakenSlot& taken) {
+void fill_record(const Call& call, BlockId id, const Key& key, const TakenSlot& taken) {
   BlockRecord& record = call.state.blocks[id];
   record.key = key;
   record.space = call.space_id;
@@ -60,29 +42,21 @@ BlockRecord& fill_record(const Call& call, BlockId id, const Key& key, const Tak
   record.generation = taken.generation;
   record.writer = static_cast<std::uint16_t>(index_of(call.session.index));
   record.hits = call.stamp;
-  return record;
 }
 
-// Index and directory entries first: the only steps that can fail. Links and counts after them.
+// Links and counts after the steps that can fail.
 BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot& taken) {
   StoreState& state = call.state;
   const BlockId id = state.blocks.allocate();
   if (id == BlockId::kNone) return BlockId::kNone;
-  const BlockRecord& record = fill_record(call, id, key, taken);
-  if (state.index->insert(call.tenant.id, call.space_id, key, id) != Code::kOk) {
-    state.blocks.free(id);
-    return BlockId::kNone;
-  }
-  if (directory_insert(state, call.tenant, {call.space_id, key, directory_residency(record)}) != Code::kOk) {
-    state.index->erase(call.tenant.id, call.space_id, key);
+  fill_record(call, id, key, taken);
+  if (place_block(state, id, parent) != Code::kOk) {
     state.blocks.free(id);
     return BlockId::kNone;
   }
   state.slab_of(taken.slot).set_block(taken.slot.slot(), id);
-  if (parent != BlockId::kNone) (void)state.tree->attach(id, parent);
-  link_into_writer(call, id);
+  writing_link(state, call.session, id);
   ++call.space.blocks;
-  ++state.stats.blocks_writing;
   return id;
 }
 
@@ -134,7 +108,7 @@ ReserveResult granted(const Call& call, BlockId id) {
 ReserveResult reuse(const Call& call, BlockId id, BlockId parent, Placing& out) {
   const ReserveResult result = classify_existing(call, id);
   ++(result.code == Code::kExists ? call.state.stats.reserve_exists : call.state.stats.reserve_pending);
-  adopt_orphan(call, id, parent);
+  place_orphan(call.state, id, parent);
   if (result.code == Code::kExists) out.last_existing = id;
   return result;
 }

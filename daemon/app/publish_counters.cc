@@ -31,10 +31,11 @@ void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kSpaces, s.spaces);
   c.set(Counter::kSlotsFree, s.slots_free);
   c.set(Counter::kSlotsQuarantined, s.slots_quarantined);
+  c.set(Counter::kSlotsStocked, s.slots_stocked);
   c.set(Counter::kBlocksAdopted, s.blocks_adopted);
   c.set(Counter::kAdoptionDropped, s.adoption_dropped);
   const std::uint64_t slots =
-      s.blocks_ready + s.blocks_writing + s.blocks_draining + s.slots_free + s.slots_quarantined;
+      s.blocks_ready + s.blocks_writing + s.blocks_draining + s.slots_free + s.slots_quarantined + s.slots_stocked;
   c.set(Counter::kIndexBytesPerBlock, s.metadata_bytes / std::max<std::uint64_t>(slots, 1));
 }
 
@@ -48,6 +49,9 @@ void publish_flow(const StoreStats& s, Counters& c) {
   c.set(Counter::kNoSpaceQuota, s.no_space_quota);
   c.set(Counter::kNoSpaceWriterBusy, s.no_space_writer_busy);
   c.set(Counter::kNoSpaceOther, s.no_space_other);
+  c.set(Counter::kStockGrants, s.stock_grants);
+  c.set(Counter::kStockReturns, s.stock_returns);
+  c.set(Counter::kStockRacesLost, s.stock_races_lost);
   c.set(Counter::kCommits, s.commits);
   c.set(Counter::kCommittedBytes, s.committed_bytes);
   c.set(Counter::kCommitsRefused, s.commits_refused);

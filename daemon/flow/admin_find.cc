@@ -19,7 +19,8 @@ BlockId find_in_space(StoreState& state, const Key& key, std::uint64_t position)
 BlockId find_in_table(const StoreState& state, const KeyPrefix& prefix, std::uint64_t position) {
   const BlockId id{static_cast<std::uint32_t>(position)};
   const BlockRecord& record = state.blocks[id];
-  return record.state != BlockState::kFree && prefix.matches(record.key) ? id : BlockId::kNone;
+  const bool is_block = record.state != BlockState::kFree && record.state != BlockState::kStocked;
+  return is_block && prefix.matches(record.key) ? id : BlockId::kNone;
 }
 
 }  // namespace

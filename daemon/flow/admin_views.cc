@@ -22,7 +22,7 @@ std::uint32_t leases_of(StoreState& state, const BlockRecord& record) {
 
 std::string_view state_name(BlockState state) {
   static constexpr std::array<std::string_view, kBlockStateCount> kNames = {
-      "free", "writing", "ready", "evicting", "draining", "quarantined"};
+      "free", "writing", "ready", "evicting", "draining", "quarantined", "stocked"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
@@ -34,7 +34,7 @@ std::string_view life_name(Session::Life life) {
 }  // namespace
 
 bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record) {
-  if (record.state == BlockState::kFree) return false;
+  if (record.state == BlockState::kFree || record.state == BlockState::kStocked) return false;
   if (filter.space != SpaceId::kNone && record.space != filter.space) return false;
   return filter.namespace_name.empty() || state.tenants[record.tenant].name == filter.namespace_name;
 }
@@ -83,7 +83,7 @@ std::vector<ClientView> admin_clients(StoreState& state) {
     view.pid = session->request.pid;
     view.uid = session->request.uid;
     view.is_read_only = session->request.is_read_only;
-    view.writing_blocks = session->writing_count;
+    view.writing_blocks = session->writing_count - session->stocked_count;
     view.slabs_lent = session->slabs_lent;
     view.connected_ms = (state.now() - session->opened_ns) / kNsPerMs;
     view.leased_blocks = session->leased.blocks;

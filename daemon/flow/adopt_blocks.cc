@@ -7,6 +7,7 @@
 #include "daemon/flow/place.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/slots.h"
+#include "daemon/flow/stock.h"
 #include "daemon/flow/unpublish.h"
 
 namespace kvtier {
@@ -86,6 +87,15 @@ bool adopt_draining(StoreState& state, BlockId id, BlockRecord& record) {
   return true;
 }
 
+// A stocked slot that the client has not taken is free, and no loss.
+bool is_unused_stock(StoreState& state, const BlockRecord& record) {
+  if (record.state != BlockState::kStocked || record.hits >= kStockEntries) return false;
+  const Session* owner = state.session(SessionIndex{record.writer});
+  if (owner == nullptr) return false;
+  Stock stock = stock_of(*owner);
+  return stock.is_empty(record.hits) || stock.take_back(record.hits, record.space);
+}
+
 bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {
   if (!is_plausible(state, record)) return false;
   switch (record.state) {
@@ -93,6 +103,7 @@ bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {
     case BlockState::kEvicting:
       return adopt_ready(state, id, record);
     case BlockState::kWriting:
+    case BlockState::kStocked:
     case BlockState::kQuarantined:
       return adopt_writing(state, id, record);
     case BlockState::kDraining:
@@ -116,11 +127,16 @@ Status adopt_blocks(StoreState& state) {
     const BlockId id{i};
     BlockRecord& record = state.blocks[id];
     if (record.state == BlockState::kFree) continue;
-    if (!adopt_one(state, id, record)) {
+    if (is_unused_stock(state, record)) {
+      state.blocks.adopt_state(id, BlockState::kFree);
+    } else if (!adopt_one(state, id, record)) {
       state.blocks.adopt_state(id, BlockState::kFree);
       ++state.stats.adoption_dropped;
     }
     unlink(record);
+  }
+  for (const auto& session : state.sessions) {
+    for (std::uint32_t i = 0; session != nullptr && i < kStockEntries; ++i) stock_of(*session).clear(i);
   }
   state.blocks.rebuild_free_list();
   for (Tenant& tenant : state.tenants) {

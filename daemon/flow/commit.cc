@@ -2,6 +2,7 @@
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/place.h"
 #include "daemon/flow/put.h"
+#include "daemon/flow/stock.h"
 #include "daemon/flow/unpublish.h"
 #include "daemon/flow/wait.h"
 
@@ -12,7 +13,8 @@ namespace {
 BlockId resolve(StoreState& state, const Session& session, const Hold& hold) {
   if (!state.blocks.is_valid(hold.block)) return BlockId::kNone;
   const BlockRecord& record = state.blocks[BlockId{hold.block}];
-  const bool is_open = record.state == BlockState::kWriting || record.state == BlockState::kQuarantined;
+  const bool is_open = record.state == BlockState::kWriting || record.state == BlockState::kStocked ||
+                       record.state == BlockState::kQuarantined;
   if (!is_open || record.writer != index_of(session.index)) return BlockId::kNone;
   return static_cast<std::uint32_t>(record.generation) == hold.generation_low ? BlockId{hold.block}
                                                                               : BlockId::kNone;
@@ -26,6 +28,10 @@ Code publish(StoreState& state, Session& session, BlockId id) {
     writing_give_up(state, session, id);
     ++state.stats.commits_refused;
     return Code::kStale;
+  }
+  if (record.state == BlockState::kStocked) {
+    const Code named = stock_name(state, session, id);
+    if (named != Code::kOk) return named;
   }
   Slab& slab = state.slab_of(record.slot);
   writing_unlink(state, session, id);
@@ -97,8 +103,11 @@ void put_reclaim_slab(StoreState& state, Session& session, SlabIndex slab) {
 }
 
 void put_disown(StoreState& state, Session& session) {
-  for (BlockId id = session.writing; id != BlockId::kNone; id = state.blocks[id].next) {
+  for (BlockId id = session.writing; id != BlockId::kNone;) {
+    const BlockId next = state.blocks[id].next;
     if (state.blocks[id].state == BlockState::kWriting) block_disown(state, id);
+    if (state.blocks[id].state == BlockState::kStocked) stock_withdraw(state, session, id);
+    id = next;
   }
 }
 

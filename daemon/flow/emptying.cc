@@ -4,6 +4,7 @@
 
 #include "daemon/flow/evict.h"
 #include "daemon/flow/rebalance.h"
+#include "daemon/flow/stock.h"
 
 namespace kvtier {
 namespace {
@@ -37,8 +38,9 @@ Outcome evict_subtree(StoreState& state, BlockId root, std::uint32_t& budget) {
   return Outcome::kMore;
 }
 
-bool can_be_emptied(const Slab& slab) {
-  return slab.writing_count == 0 && !slab.is_revoking && !slab.retire;
+// Slots on offer in a stock are taken back for it.
+bool can_be_emptied(StoreState& state, Slab& slab) {
+  return !slab.is_revoking && !slab.retire && stock_leaves_slab(state, slab);
 }
 
 // The next slab to try: that of one of the donor's coldest blocks.
@@ -50,7 +52,7 @@ bool choose(StoreState& state, Emptying& job) {
     if (coldest == BlockId::kNone) return false;
     ++job.tried;
     Slab& slab = state.slab_of(state.blocks[coldest].slot);
-    if (slab.index() != before && can_be_emptied(slab)) {
+    if (slab.index() != before && can_be_emptied(state, slab)) {
       slab.is_emptying = true;
       job.slab = slab.index();
       job.next_slot = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/flow/stock.h"
 #include "daemon/flow/unpublish.h"
 
 namespace kvtier {
@@ -12,7 +13,10 @@ constexpr std::ptrdiff_t kOpenMax =
     16;  // of one session: each is a walk over all blocks, and others wait for it
 
 bool concerns(const Invalidation& job, const BlockRecord& record) {
-  if (record.state != BlockState::kReady && record.state != BlockState::kWriting) return false;
+  if (record.state != BlockState::kReady && record.state != BlockState::kWriting &&
+      record.state != BlockState::kStocked) {
+    return false;
+  }
   return record.tenant == index_of(job.tenant) && (job.space == SpaceId::kNone || job.space == record.space);
 }
 
@@ -62,6 +66,10 @@ std::size_t invalidate_step(StoreState& state) {
     const BlockId id{job.next_block};
     const BlockRecord& record = state.blocks[id];
     if (!concerns(job, record)) continue;
+    if (record.state == BlockState::kStocked) {
+      stock_withdraw(state, *state.session(SessionIndex{record.writer}), id);
+      continue;
+    }
     if (record.state == BlockState::kReady) {
       block_drop(state, id);
       ++state.stats.evictions_invalidated;

@@ -1,6 +1,7 @@
 #include "daemon/flow/lending.h"
 
 #include "daemon/flow/put.h"
+#include "daemon/flow/stock.h"
 
 namespace kvtier {
 namespace {
@@ -23,6 +24,18 @@ void revoke(StoreState& state, Slab& slab) {
                            .session = slab.writer,
                            .slab = slab.index(),
                            .epoch = slab.revoke_epoch});
+}
+
+// The first of another writer's slabs that only a stock keeps, and that is out of it now.
+Slab* slab_out_of_stock(StoreState& state, const SlotClass& candidates, const Session& session) {
+  for (const SlabIndex index : candidates.slabs) {
+    Slab& slab = state.memory.slab(index);
+    if (slab.stocked_count > 0 && slab.writer != session.index && !slab.is_revoking &&
+        stock_leaves_slab(state, slab)) {
+      return &slab;
+    }
+  }
+  return nullptr;
 }
 
 void wake_deferred(StoreState& state) {
@@ -63,6 +76,7 @@ bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_cl
     if (can_revoke(state, slab, session) && (best == nullptr || slab.free_count() > best->free_count()))
       best = &slab;
   }
+  if (best == nullptr) best = slab_out_of_stock(state, candidates, session);
   BlockId cold = candidates.evictor->coldest();
   for (std::uint32_t i = 0; best == nullptr && cold != BlockId::kNone && i < kColdestMax; ++i) {
     Slab& slab = state.slab_of(state.blocks[cold].slot);

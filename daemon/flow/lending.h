@@ -18,9 +18,9 @@ void lending_lend(StoreState& state, Slab& slab, Session& session);
 bool lending_has_fair_share(StoreState& state, const Tenant& tenant, std::uint32_t slot_class,
                             const Session& session);
 
-/// Asks another writer for a slab of the class that it is not filling now: the one with most free slots, else
-/// the one with the coldest block. True: a revocation is under way, an answer will come. False: there is none
-/// to ask for.
+/// Asks another writer for a slab of the class that it is not filling now: the one with most free slots, else one
+/// that only a stock keeps, else the one with the coldest block. True: a revocation is under way, an answer will come.
+/// False: there is none to ask for.
 bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_class, const Session& session);
 
 /// The writer's answer. Wakes deferred reservations.

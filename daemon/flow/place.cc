@@ -1,6 +1,7 @@
 #include "daemon/flow/place.h"
 
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/stock.h"
 #include "daemon/flow/unpublish.h"
 
 namespace kvtier {
@@ -47,6 +48,9 @@ void writing_give_up(StoreState& state, Session& session, BlockId id) {
   --state.slab_of(record.slot).writing_count;
   if (record.state == BlockState::kQuarantined) {
     --state.stats.slots_quarantined;
+  } else if (record.state == BlockState::kStocked) {
+    stock_of(session).clear(record.hits);
+    stock_forget(state, session, id);
   } else {
     block_unpublish(state, id);
     --state.stats.blocks_writing;

@@ -4,6 +4,7 @@
 
 #include "daemon/flow/emptying.h"
 #include "daemon/flow/slabs.h"
+#include "daemon/flow/stock.h"
 
 namespace kvtier {
 namespace {
@@ -22,7 +23,8 @@ std::uint32_t coldest_age_ms(StoreState& state, const SlotClass& slot_class) {
 Slab* unused_slab(StoreState& state, const SlotClass& slot_class) {
   for (const SlabIndex index : slot_class.with_free) {
     Slab& slab = state.memory.slab(index);
-    if (slab.is_empty() && !slab.is_revoking && !slab.is_emptying) return &slab;
+    const bool is_unused = slab.holds_only_stock() && !slab.is_revoking && !slab.is_emptying;
+    if (is_unused && stock_leaves_slab(state, slab)) return &slab;
   }
   return nullptr;
 }
@@ -38,6 +40,26 @@ SlotClass* coldest_class(StoreState& state, Tenant& tenant, const SlotClass* exc
     best_age = age;
   }
   return best;
+}
+
+// A slab that the namespace can do without, and the class that it is in: an unused one, else one of the coldest.
+struct Given {
+  SlotClass* donor = nullptr;
+  Slab* slab = nullptr;
+};
+
+Given unused_or_coldest(StoreState& state, Tenant& tenant) {
+  for (SlotClass& each : tenant.classes) {
+    if (Slab* slab = unused_slab(state, each); slab != nullptr) return {&each, slab};
+  }
+  SlotClass* donor = coldest_class(state, tenant, nullptr);
+  return {donor, donor == nullptr ? nullptr : empty_coldest(state, *donor)};
+}
+
+Given slab_to_give(StoreState& state, Tenant& tenant) {
+  const Given given = unused_or_coldest(state, tenant);
+  if (given.slab != nullptr || stock_take_back(state, tenant) == 0) return given;
+  return unused_or_coldest(state, tenant);
 }
 
 // An equal part of the memory between the namespaces that have some and the one that wants some.

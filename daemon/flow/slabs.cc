@@ -4,6 +4,7 @@
 
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/emptying.h"
+#include "daemon/flow/stock.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -43,7 +44,8 @@ Donation empty_slab_of_other_class(StoreState& state, Tenant& tenant, std::uint3
     for (const SlabIndex index : tenant.classes[i].with_free) {
       Slab& slab = state.memory.slab(index);
       const bool is_taken = slab.is_emptying && !emptying_is_done_for(state, tenant, wanted, slab);
-      if (slab.is_empty() && !slab.is_revoking && !is_taken) return {&slab, &tenant.classes[i]};
+      if (slab.holds_only_stock() && !slab.is_revoking && !is_taken && stock_leaves_slab(state, slab))
+        return {&slab, &tenant.classes[i]};
     }
   }
   return {};

@@ -6,6 +6,7 @@
 #include "daemon/flow/lending.h"
 #include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
+#include "daemon/flow/stock.h"
 #include "daemon/flow/unanswered.h"
 
 namespace kvtier {
@@ -62,10 +63,11 @@ void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t
   }
 }
 
+constexpr std::uint32_t kColdestOnly = 128;
+
 // A session below its share looks only at the coldest blocks for one that it may replace, and asks for
 // another slab rather than wear out its own few; one that has its share, or cannot get more, searches on.
 void take_evicted(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
-  constexpr std::uint32_t kColdestOnly = 128;
   if (request.may_wait &&
       !lending_has_fair_share(state, *request.tenant, request.slot_class, *request.session)) {
     evict_and_take(state, request, kColdestOnly, outcome);
@@ -76,6 +78,14 @@ void take_evicted(StoreState& state, const SlotRequest& request, SlotOutcome& ou
   evict_and_take(state, request, kEvictScanMax, outcome);
   if (outcome.slots.size() == request.count || !request.may_wait) return;
   outcome.could_wait = lending_revoke_for(state, *request.tenant, request.slot_class, *request.session);
+}
+
+// Before anybody is refused: what lies unused in stocks.
+void take_from_stocks(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (stock_take_back(state, *request.tenant) == 0) return;
+  take_free(state, request, outcome);
+  if (outcome.slots.size() < request.count) take_new_slabs(state, request, outcome);
+  if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
 }
 
 // There would be room if who was asked for it had answered. Leases are the truer cause: they stay.
@@ -107,6 +117,10 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
   }
   take_free(state, request, outcome);
   if (outcome.slots.size() < request.count) take_new_slabs(state, request, outcome);
+  if (request.is_for_stock) {
+    if (outcome.slots.size() < request.count) evict_and_take(state, request, kColdestOnly, outcome);
+    return outcome;
+  }
   if (outcome.slots.size() < request.count) {
     outcome.could_wait = rebalance_classes(state, *request.tenant, request.slot_class, request.may_wait);
     if (outcome.could_wait) return outcome;
@@ -116,6 +130,7 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
     if (outcome.could_wait) return outcome;
   }
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
+  if (outcome.slots.size() < request.count && !outcome.could_wait) take_from_stocks(state, request, outcome);
   if (outcome.slots.size() < request.count && !outcome.could_wait) blame_silence(state, request, outcome);
   if (request.is_all_or_nothing && outcome.slots.size() < request.count) {
     for (const TakenSlot& taken : outcome.slots) slots_return(state, taken);

@@ -12,7 +12,8 @@ struct SlotRequest {
   std::uint32_t slot_class = 0;
   std::uint32_t count = 0;
   bool is_all_or_nothing = false;
-  bool may_wait = false;  ///< the caller can be deferred: slabs of other writers may be asked for
+  bool may_wait = false;      ///< the caller can be deferred: slabs of other writers may be asked for
+  bool is_for_stock = false;  ///< free slots and the session's coldest, nothing that costs anybody else
 };
 
 /// The outcome lies in the state's scratch: the next take overwrites it.

@@ -47,6 +47,7 @@ struct SlotClass {
   std::vector<SlabIndex> with_free;  ///< slabs that have a free slot, in no order
   std::uint64_t slots = 0;
   std::uint64_t slots_free = 0;
+  std::uint64_t slots_stocked = 0;
 };
 
 /// A namespace.
@@ -83,6 +84,12 @@ struct PinCensus {
   Leased counting;
 };
 
+constexpr std::array<BlockId, kStockEntries> empty_stock() {
+  std::array<BlockId, kStockEntries> stock{};
+  stock.fill(BlockId::kNone);
+  return stock;
+}
+
 struct Session {
   enum class Life : std::uint8_t { kAttached, kZombie, kAdopted };
 
@@ -98,8 +105,10 @@ struct Session {
   AccessLogConsumer access_log;
 
   Life life = Life::kAttached;
-  BlockId writing = BlockId::kNone;  ///< list through prev and next: written or quarantined blocks
+  BlockId writing = BlockId::kNone;  ///< list through prev and next: written, stocked or quarantined blocks
   std::uint32_t writing_count = 0;
+  std::array<BlockId, kStockEntries> stock = empty_stock();  ///< by entry: the stocked block
+  std::uint32_t stocked_count = 0;                           ///< of them; part of writing_count
   std::uint32_t slabs_lent = 0;
   std::uint32_t requests_open = 0;      ///< waits, deferred reservations and invalidations: not answered yet
   std::uint32_t blocks_waited_for = 0;  ///< by its open waits

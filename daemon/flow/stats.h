@@ -17,6 +17,7 @@ struct StoreStats {
   std::uint64_t blocks_draining = 0;  ///< unpublished, still leased
   std::uint64_t slots_free = 0;
   std::uint64_t slots_quarantined = 0;
+  std::uint64_t slots_stocked = 0;  ///< in clients' stocks, on offer or taken
   std::uint64_t slabs_total = 0;
   std::uint64_t slabs_assigned = 0;
   std::uint64_t sessions = 0;
@@ -39,6 +40,9 @@ struct StoreStats {
   std::uint64_t no_space_quota = 0;
   std::uint64_t no_space_writer_busy = 0;
   std::uint64_t no_space_other = 0;
+  std::uint64_t stock_grants = 0;
+  std::uint64_t stock_returns = 0;     ///< taken back because memory was short
+  std::uint64_t stock_races_lost = 0;  ///< commits of a slot of the stock whose key another client had
   std::uint64_t commits = 0;
   std::uint64_t committed_bytes = 0;
   std::uint64_t commits_refused = 0;

@@ -6,6 +6,7 @@
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/pin.h"
 #include "daemon/flow/put.h"
+#include "daemon/flow/stock.h"
 #include "daemon/flow/wait.h"
 
 namespace kvtier {
@@ -118,6 +119,19 @@ bool run_end(const Command& command) {
   return true;
 }
 
+// No answer: what came of it is in the stock. Nothing for who may not write, or a space that takes no blocks now.
+bool run_stock(const Command& command) {
+  const std::uint32_t count = command.submission.count;
+  if (count == 0 || count > kStockEntries) return false;
+  Session& session = command.session;
+  const Space* space = command.state.space(command.state.tenant_of(session), command.submission.space);
+  if (space != nullptr && !space->is_invalidated && !session.request.is_read_only)
+    stock_refill(command.state, session, command.submission.space, count);
+  auto& done = reinterpret_cast<ChannelHeader*>(session.channel.data())->stock_refills;
+  done.fetch_add(1, std::memory_order_release);  // after the offers
+  return true;
+}
+
 bool run_pin(const Command& command) {
   std::vector<Key>& keys = command.state.scratch.keys;
   if (!copy_keys(command, 0, keys)) return false;
@@ -169,6 +183,8 @@ bool run(const Command& command) {
       return run_pin(command);
     case Op::kInvalidate:
       return run_invalidate(command);
+    case Op::kStock:
+      return run_stock(command);
   }
   return false;
 }

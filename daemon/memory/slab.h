@@ -69,11 +69,16 @@ class Slab {
   [[nodiscard]] BlockId block(std::uint32_t slot) const {
     return slot < slot_count_ ? blocks_[slot] : BlockId::kNone;
   }
+  /// Empty but for slots of a stock; true of an empty one.
+  [[nodiscard]] bool holds_only_stock() const {
+    return free_.size() + lost_count_ + stocked_count == slot_count_;
+  }
   void set_block(std::uint32_t slot, BlockId id) { blocks_[slot] = id; }
 
   // Lending, decided in flow/lending.
   SessionIndex writer = SessionIndex::kNone;
   std::uint32_t writing_count = 0;                ///< slots in state writing
+  std::uint32_t stocked_count = 0;                ///< of them, those in a stock
   std::uint32_t revoke_epoch = 0;                 ///< of the last revocation sent
   std::unique_ptr<SlabRetirement> retire;         ///< decided in flow/rebalance; null: it stays
   bool is_revoking = false;                       ///< a revocation is not acknowledged yet

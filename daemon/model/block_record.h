@@ -16,15 +16,18 @@ enum class BlockState : std::uint8_t {
   kEvicting = 3,     ///< ready, its slot word says evicting while pins are read
   kDraining = 4,     ///< unpublished, leases keep the slot
   kQuarantined = 5,  ///< unpublished, its writer may still write: until that process exits
+  kStocked = 6,      ///< a slot in its writer's stock, without a key
 };
-inline constexpr std::size_t kBlockStateCount = 6;
+inline constexpr std::size_t kBlockStateCount = 7;
 
 /// The only changes of state there are; BlockTable::set_state checks each.
 constexpr bool is_legal_transition(BlockState from, BlockState to) {
   using S = BlockState;
   switch (from) {
     case S::kFree:
-      return to == S::kWriting;
+      return to == S::kWriting || to == S::kStocked;
+    case S::kStocked:
+      return to == S::kWriting || to == S::kQuarantined || to == S::kFree;
     case S::kWriting:
       return to == S::kReady || to == S::kQuarantined || to == S::kFree;
     case S::kReady:
@@ -67,7 +70,7 @@ struct BlockRecord {
   BlockId prev;  ///< links of the one list that the block is on: its evictor's (colder), or its writer's
   BlockId next;
   std::uint32_t access_ms;  ///< last access, milliseconds of the monotonic clock (wraps after 49 days)
-  std::uint32_t hits;       ///< while writing: the stamp of the reserve call
+  std::uint32_t hits;       ///< while writing: the stamp of the reserve call; stocked: the entry
 };
 static_assert(sizeof(BlockRecord) == 96 && std::is_trivially_copyable_v<BlockRecord>);
 

@@ -49,7 +49,7 @@ Status BlockTable::reserve(std::uint32_t count) {
   return Status::ok();
 }
 
-BlockId BlockTable::allocate() {
+BlockId BlockTable::allocate(BlockState as) {
   BlockId id = free_;
   if (id != BlockId::kNone) {
     free_ = (*this)[id].next;
@@ -63,7 +63,7 @@ BlockId BlockTable::allocate() {
   record.parent = record.first_child = record.next_sibling = record.prev_sibling = BlockId::kNone;
   record.prev = record.next = BlockId::kNone;
   record.writer = kNoWriter;
-  set_state(id, BlockState::kWriting);
+  set_state(id, as);
   ++used_;
   return id;
 }

@@ -24,8 +24,8 @@ class BlockTable {
   /// Reserves pages for `count` records in all. kNoSpace when memory or blocks_max is short.
   Status reserve(std::uint32_t count);
 
-  /// A zeroed record in state kWriting with no links; kNone when the table is full.
-  BlockId allocate();
+  /// A zeroed record with no links, for a slot that is to be written; kNone when the table is full.
+  BlockId allocate(BlockState as = BlockState::kWriting);
   void free(BlockId id);
 
   BlockRecord& operator[](BlockId id) { return records_[index_of(id)]; }

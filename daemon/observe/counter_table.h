@@ -26,6 +26,7 @@
   KV_COUNTER(kBlocksUnsummed, kConductor, kGauge, "blocks_unsummed", "blocks", "Ready blocks without a checksum yet.") \
   KV_COUNTER(kSlotsFree, kConductor, kGauge, "slots_free", "slots", "Free slots of the assigned slabs.")               \
   KV_COUNTER(kSlotsQuarantined, kConductor, kGauge, "slots_quarantined", "slots", "Slots of clients that are gone but may still write.") \
+  KV_COUNTER(kSlotsStocked, kConductor, kGauge, "slots_stocked", "slots", "Slots in clients' stocks, granted ahead of need.") \
   KV_COUNTER(kBlocksAdopted, kConductor, kCounter, "blocks_adopted", "blocks", "Blocks taken over from an earlier daemon.") \
   KV_COUNTER(kAdoptionDropped, kConductor, kCounter, "adoption_dropped", "blocks", "Blocks of an earlier daemon that could not be taken over.") \
   /* reserve, commit, wait */                                                                                         \
@@ -38,6 +39,9 @@
   KV_COUNTER(kNoSpaceQuota, kConductor, kCounter, "no_space_quota", "blocks", "Reservations refused: the namespace is at its limit.") \
   KV_COUNTER(kNoSpaceWriterBusy, kConductor, kCounter, "no_space_writer_busy", "blocks", "Reservations refused: a slab's writer did not give it back in time.") \
   KV_COUNTER(kNoSpaceOther, kConductor, kCounter, "no_space_other", "blocks", "Reservations refused: a limit of the daemon.") \
+  KV_COUNTER(kStockGrants, kConductor, kCounter, "stock_grants", "slots", "Slots granted to a stock.") \
+  KV_COUNTER(kStockReturns, kConductor, kCounter, "stock_returns", "slots", "Slots of a stock taken back because memory was short.") \
+  KV_COUNTER(kStockRacesLost, kConductor, kCounter, "stock_races_lost", "blocks", "Commits from a stock whose block another client had.") \
   KV_COUNTER(kCommits, kConductor, kCounter, "commits", "blocks", "Blocks made visible.")                              \
   KV_COUNTER(kCommitsRefused, kConductor, kCounter, "commits_refused", "blocks", "Commits of a stale or foreign reservation, or of a lost race.") \
   KV_COUNTER(kAborts, kConductor, kCounter, "aborts", "blocks", "Reservations given up by their client.")              \

@@ -1,6 +1,6 @@
 #pragma once
 // A channel: the memory that one client shares with the daemon. One memfd:
-// header page, submission ring, completion ring, access log, request arena, pin counters (WIRE.md,
+// header page, submission ring, completion ring, stock, access log, request arena, pin counters (WIRE.md,
 // "Channel"). Its geometry is compiled in but for the pin region; the daemon never believes a cursor or a
 // size found in it.
 
@@ -10,6 +10,7 @@
 
 #include "libkvclient/wire/commands.h"
 #include "libkvclient/wire/limits.h"
+#include "libkvclient/wire/stock.h"
 
 namespace kvtier {
 
@@ -33,13 +34,16 @@ struct ChannelHeader {
   alignas(64) SharedU32 completion_head;  ///< client: records consumed
   alignas(64) SharedU32 daemon_sleeps;   ///< daemon: 1 while it may block; the client then rings the doorbell
   alignas(64) SharedU32 client_waiters;  ///< client: threads that may be asleep on completion_tail
-  std::uint8_t padding[4096 - 7 * 64];
+  alignas(64) SharedU32 stock_refills;   ///< daemon: kStock commands carried out, whatever came of them
+  std::uint8_t padding[4096 - 8 * 64];
 };
 static_assert(sizeof(ChannelHeader) == 4096);
 
 struct ChannelLayout {
   static constexpr std::uint64_t kSubmissions = 4096;
   static constexpr std::uint64_t kCompletions = kSubmissions + kSubmissionEntries * sizeof(Submission);
+  static constexpr std::uint64_t kStock =
+      kCompletions + std::uint64_t{kCompletionEntries} * sizeof(Completion);
   static constexpr std::uint64_t kAccessLog = kCompletions + std::uint64_t{kCompletionEntries} * 32;
   static constexpr std::uint64_t kAccessLogBytes = 4096 + std::uint64_t{kAccessLogEntries} * 32;
   static constexpr std::uint64_t kArena = kAccessLog + kAccessLogBytes;
@@ -48,6 +52,8 @@ struct ChannelLayout {
 
   static constexpr std::uint64_t bytes_for(std::uint64_t pins_bytes) { return kPins + pins_bytes; }
 };
+static_assert(ChannelLayout::kStock % 4096 == 0 &&
+              ChannelLayout::kStock + kStockBytes == ChannelLayout::kAccessLog);
 static_assert(ChannelLayout::kCompletions % 4096 == 0 && ChannelLayout::kAccessLog % 4096 == 0);
 static_assert(ChannelLayout::kArena % 4096 == 0 && ChannelLayout::kPins % 4096 == 0);
 

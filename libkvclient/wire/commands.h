@@ -22,6 +22,7 @@ enum class Op : std::uint16_t {
   kUnpin = 8,  ///< arena: Key[count]
   kInvalidate =
       9,  ///< space: that space; SpaceId::kNone: the whole namespace. In every tier, pending stores included
+  kStock = 10,  ///< count: slots of the space to have on offer in the stock (stock.h). No answer
 };
 
 inline constexpr std::uint16_t kFlagReply = 1;  ///< kCommit, kAbort: answer when done (others always answer)

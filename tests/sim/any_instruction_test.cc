@@ -70,12 +70,32 @@ class AnyInstruction : public RestartFixture {
     if (prng.below(8) != 0) client_->commit(holds);
   }
 
+  // Some of what is taken is left open: the daemon does not know which.
+  void put_from_stock(Prng& prng) {
+    client_->refill(spaces_[0], 1 + static_cast<std::uint32_t>(prng.below(4)));
+    deliver();
+    const std::uint64_t chain = prng.below(kChains) * 2;
+    std::vector<Hold> holds;
+    const std::uint64_t count = 1 + prng.below(4);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::optional<Reservation> taken = client_->take(spaces_[0], pattern_key(chain, i), Key{});
+      if (!taken) break;
+      fill_pattern(taken->key, client_->bytes_of(taken->result.slot, kSmallBytes));
+      if (prng.below(8) != 0) holds.push_back(taken->result.hold);
+    }
+    if (prng.below(4) == 0) return client_->abort(holds);
+    client_->commit(holds);
+  }
+
   // What the daemon does until it is killed.
   void act(Prng& prng) {
-    switch (prng.below(8)) {
+    switch (prng.below(10)) {
       case 0:
         return sum_all();
       case 1:
+      case 2:
+        return put_from_stock(prng);
+      case 3:
         if (prng.below(6) == 0) (void)client_->simple(Op::kInvalidate, spaces_[prng.below(2)], {});
         return work();
       default:
@@ -92,7 +112,7 @@ class AnyInstruction : public RestartFixture {
 
   // False: this process may not trace its child.
   bool kill_at_step(Prng& prng) {
-    const std::uint64_t steps = prng.below(kStepsMax);
+    const std::uint64_t steps = 1 + prng.below(kStepsMax);
     const pid_t child = ::fork();
     if (child == 0) run_child(Prng(prng.next()));
     int status = 0;
@@ -102,7 +122,7 @@ class AnyInstruction : public RestartFixture {
       if (::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) break;
       (void)::waitpid(child, &status, 0);
     }
-    EXPECT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) << "the store stopped by itself";
+    EXPECT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) << "the store stopped by itself: status " << status;
     ::kill(child, SIGKILL);
     (void)::waitpid(child, &status, 0);
     return true;

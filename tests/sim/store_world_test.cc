@@ -1,4 +1,4 @@
-// The store under random clients, simulated time, one thread, one seed: reserve, fill, commit, abort, lease,
+// The store under random clients, simulated time, one thread, one seed: reserve, take from the stock, fill, commit, abort, lease,
 // die, hang up, answer late or never. After every step no lease holds other bytes than its key's; at rest all
 // parts agree; when every process is gone nothing is held. KVTIER_SIM_SEED replays one seed, KVTIER_SIM_SEEDS
 // runs so many.
@@ -96,7 +96,7 @@ class World {
   void step() {
     Actor& actor = actors_[chance_.below(actors_.size())];
     if (actor.is_zombie) return kill(actor);
-    switch (chance_.below(24)) {
+    switch (chance_.below(28)) {
       case 0:
         return chance_.below(6) == 0 ? kill(actor) : void();
       case 1:
@@ -122,6 +122,10 @@ class World {
       case 14:
       case 15:
         return end_some(actor, true);
+      case 16:
+      case 17:
+      case 18:
+        return take_from_stock(actor);
       default:
         return lease(actor);
     }
@@ -135,6 +139,23 @@ class World {
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = pattern_key(chain, first + i);
     const Key parent = first == 0 ? Key{} : pattern_key(chain, first - 1);
     actor.reserves.push_back(actor.client->reserve(actor.space, keys, parent, chance_.below(4) == 0));
+    deliver();
+  }
+
+  // Without looking whether others have the keys: races are lost at the commit.
+  void take_from_stock(Actor& actor) {
+    if (chance_.below(3) != 0)
+      actor.client->refill(actor.space, 1 + static_cast<std::uint32_t>(chance_.below(kStockEntries)));
+    const std::uint64_t chain = chance_.below(24);
+    const std::uint64_t first = chance_.below(6);
+    const std::uint64_t count = chance_.below(8);
+    for (std::uint64_t i = first; i < first + count; ++i) {
+      const Key parent = i == 0 ? Key{} : pattern_key(chain, i - 1);
+      const std::optional<Reservation> taken = actor.client->take(actor.space, pattern_key(chain, i), parent);
+      if (!taken) break;
+      actor.client->fill(*taken);
+      actor.open.push_back(*taken);
+    }
     deliver();
   }
 
@@ -190,6 +211,7 @@ class World {
   void hang_up(Actor& actor) {
     store_->session_hang_up(actor.client->session());
     actor.is_zombie = true;
+    EXPECT_FALSE(actor.client->take(actor.space, pattern_key(0, 0), {}).has_value());
   }
 
   void kill(Actor& actor) {
@@ -211,7 +233,9 @@ class World {
       (void)store_->do_work();
     }
     const StoreStats& stats = store_->stats();
-    EXPECT_EQ(stats.blocks_writing + stats.slots_quarantined + stats.blocks_draining + stats.sessions, 0U);
+    EXPECT_EQ(stats.blocks_writing + stats.slots_quarantined + stats.blocks_draining + stats.slots_stocked +
+                  stats.sessions,
+              0U);
     EXPECT_EQ(stats.waits_open + stats.reserves_deferred + stats.zombies + stats.blocks_pinned, 0U);
     check_store(*store_);
     seen_ = stats;
@@ -246,6 +270,9 @@ void add(StoreStats& sum, const StoreStats& one) {
   sum.reserve_pending += one.reserve_pending;
   sum.no_space_pinned += one.no_space_pinned;
   sum.hits_host += one.hits_host;
+  sum.stock_grants += one.stock_grants;
+  sum.stock_returns += one.stock_returns;
+  sum.stock_races_lost += one.stock_races_lost;
 }
 
 TEST(StoreWorld, NoWrongBytesNoLeaks) {
@@ -272,6 +299,9 @@ TEST(StoreWorld, NoWrongBytesNoLeaks) {
   EXPECT_GT(sum.reserve_pending, 100U);
   EXPECT_GT(sum.no_space_pinned, 10U);
   EXPECT_GT(sum.hits_host, 1000U);
+  EXPECT_GT(sum.stock_grants, 1000U);
+  EXPECT_GT(sum.stock_returns, 100U);
+  EXPECT_GT(sum.stock_races_lost, 100U);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "daemon/flow/state.h"
@@ -110,6 +111,24 @@ std::uint32_t SimClient::reserve(SpaceId space, const std::vector<Key>& keys, co
   return submission.request_id;
 }
 
+void SimClient::refill(SpaceId space, std::uint32_t count) {
+  store_->submit(grant_.session, base(Op::kStock, space, count));
+}
+
+std::optional<Reservation> SimClient::take(SpaceId space, const Key& key, const Key& parent) {
+  for (std::uint32_t i = 0; i < kStockEntries; ++i) {
+    if (!stock().take(i, space)) continue;
+    const StockGrant grant = stock().grant(i);
+    stock().set_name(i, {key, parent});
+    Reservation taken{key, {}};
+    taken.result.slot = grant.slot;
+    taken.result.hold = grant.hold;
+    taken.result.generation = grant.generation;
+    return taken;
+  }
+  return std::nullopt;
+}
+
 std::vector<Reservation> SimClient::reserved(std::uint32_t request_id) {
   const Pending request = pending_.at(request_id);
   pending_.erase(request_id);
@@ -141,6 +160,14 @@ void SimClient::commit(const std::vector<Hold>& holds) {
     }
     store_->submit(grant_.session, submission);
   }
+}
+
+std::uint32_t SimClient::commit_awaited(const std::vector<Hold>& holds) {
+  Submission submission = base(Op::kCommit, SpaceId::kNone, static_cast<std::uint32_t>(holds.size()));
+  submission.flags = kFlagReply;
+  std::copy(holds.begin(), holds.end(), submission.holds);
+  store_->submit(grant_.session, submission);
+  return submission.request_id;
 }
 
 void SimClient::abort(const std::vector<Hold>& holds) {

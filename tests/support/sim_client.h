@@ -48,9 +48,16 @@ class SimClient {
                         bool is_all_or_nothing = false);
   /// After the completion: per-key results.
   std::vector<Reservation> reserved(std::uint32_t request_id);
+  /// Asks for so many offers in the stock.
+  void refill(SpaceId space, std::uint32_t count);
+  /// A slot of the stock for the key, in state kOk with its hold; none: nothing is on offer.
+  std::optional<Reservation> take(SpaceId space, const Key& key, const Key& parent);
+  [[nodiscard]] Stock stock() const { return Stock(channel() + ChannelLayout::kStock); }
   void fill(const Reservation& reservation);
   std::span<std::byte> bytes_of(SlotRef slot, std::uint64_t bytes) { return slot_bytes(slot, bytes); }
   void commit(const std::vector<Hold>& holds);
+  /// Up to kInlineHolds; its answer has a code each.
+  std::uint32_t commit_awaited(const std::vector<Hold>& holds);
   void abort(const std::vector<Hold>& holds);
   std::uint32_t simple(Op op, SpaceId space, const std::vector<Key>& keys, std::uint64_t argument = 0,
                        TimeNs deadline_ns = 0);

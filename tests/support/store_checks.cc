@@ -12,7 +12,20 @@ struct Counts {
   std::uint64_t writing = 0;
   std::uint64_t quarantined = 0;
   std::uint64_t draining = 0;
+  std::uint64_t stocked = 0;
 };
+
+// A stocked block is its session's, under the entry that says so, and offered for its own space or taken.
+void check_stocked(StoreState& state, BlockId id, const BlockRecord& record) {
+  const Session* owner = state.session(SessionIndex{record.writer});
+  ASSERT_NE(owner, nullptr);
+  EXPECT_EQ(owner->life, Session::Life::kAttached);
+  ASSERT_LT(record.hits, kStockEntries);
+  EXPECT_EQ(owner->stock[record.hits], id);
+  const Stock stock(owner->channel.data() + ChannelLayout::kStock);
+  EXPECT_FALSE(stock.is_empty(record.hits));
+  EXPECT_TRUE(record.key.is_zero());
+}
 
 void check_visible(StoreState& state, BlockId id, const BlockRecord& record) {
   Tenant& tenant = state.tenants[record.tenant];
@@ -46,6 +59,11 @@ void check_record(StoreState& state, BlockId id, Counts& counts) {
     case BlockState::kDraining:
       ++counts.draining;
       EXPECT_EQ(word.state, SlotState::kEvicting);
+      break;
+    case BlockState::kStocked:
+      ++counts.stocked;
+      EXPECT_EQ(word.state, SlotState::kWriting);
+      check_stocked(state, id, record);
       break;
     default:
       ADD_FAILURE() << "a block at rest is in state " << static_cast<int>(record.state);
@@ -88,6 +106,26 @@ void check_slabs(StoreState& state) {
   }
 }
 
+// Each of the four counts of stocked slots is the number of records in that state.
+void check_stocks(StoreState& state, std::uint64_t stocked) {
+  EXPECT_EQ(state.stats.slots_stocked, stocked);
+  std::uint64_t of_sessions = 0;
+  std::uint64_t of_classes = 0;
+  std::uint64_t of_slabs = 0;
+  for (const auto& session : state.sessions) of_sessions += session == nullptr ? 0 : session->stocked_count;
+  for (const Tenant& tenant : state.tenants) {
+    for (const SlotClass& each : tenant.classes) of_classes += each.slots_stocked;
+    for (const SlabIndex index : tenant.slabs) {
+      const Slab& slab = state.memory.slab(index);
+      EXPECT_LE(slab.stocked_count, slab.writing_count);
+      of_slabs += slab.stocked_count;
+    }
+  }
+  EXPECT_EQ(of_sessions, stocked);
+  EXPECT_EQ(of_classes, stocked);
+  EXPECT_EQ(of_slabs, stocked);
+}
+
 void check_pins(StoreState& state) {
   std::vector<std::uint64_t> bytes(state.tenants.size());
   for (const auto& [block, hold] : state.pin_holds) {
@@ -118,6 +156,7 @@ void check_store(Store& store) {
   check_classes(state, counts.ready);
   check_slabs(state);
   check_pins(state);
+  check_stocks(state, counts.stocked);
 }
 
 }  // namespace kvtier::test

@@ -185,7 +185,7 @@ void FakeDaemon::welcome(Peer& peer, const Hello& hello) {
   peer.doorbell = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   welcome.header = message_header(MessageType::kWelcome, sizeof welcome, 1);
   welcome.protocol_major = misbehaviour_.protocol_major;
-  welcome.protocol_minor = kProtocolMinor;
+  welcome.protocol_minor = misbehaviour_.protocol_minor;
   welcome.session_id = peer.channel->id;
   std::memcpy(welcome.secret, peer.channel->secret, sizeof welcome.secret);
   welcome.channel_bytes = peer.channel->memory.memory.size();

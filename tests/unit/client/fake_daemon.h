@@ -21,6 +21,7 @@ namespace kvtier::test {
 /// What it does wrong. Given at the start, or with change().
 struct Misbehaviour {
   std::uint32_t protocol_major = kProtocolMajor;
+  std::uint32_t protocol_minor = kProtocolMinor;
   Status refusal;          ///< not ok: every hello is refused with it
   Status space_refusal;    ///< not ok: every registration
   bool is_silent = false;  ///< accepts, never answers a hello

@@ -72,6 +72,7 @@ void FakeDaemon::serve(Peer& peer, const Submission& submission) {
     case Op::kInvalidate:
       return answer(peer, submission, Code::kOk, store_->invalidate(submission.space));
     case Op::kCancel:
+    case Op::kStock:
       return;
   }
 }

@@ -50,7 +50,7 @@ TEST(ClientSession, BadOptionsAreNamed) {
 }
 
 TEST(ClientSession, U07_AnotherMajorVersionIsNamedOnBothSides) {
-  FakeDaemon newer({.protocol_major = kProtocolMajor + 1});
+  FakeDaemon newer({.protocol_major = kProtocolMajor + 1, .protocol_minor = 0});
   const std::string text = error_of_open(newer.path(), KVC_VERSION);
   EXPECT_NE(text.find("protocol 1."), std::string::npos) << text;
   EXPECT_NE(text.find("2.0"), std::string::npos) << text;

@@ -63,6 +63,13 @@ class Adoption : public StoreFixture {
     (void)usual_space(*client_);
     settle();
   }
+  // Asks for offers and has one taken.
+  std::optional<Reservation> take_of(std::uint32_t count) {
+    client_->refill(space_, count);
+    std::optional<Reservation> taken = client_->take(space_, pattern_key(70, 0), {});
+    EXPECT_TRUE(taken.has_value());
+    return taken;
+  }
   // Every slot can be had again.
   void expect_no_leak() {
     advance(kNsPerSecond);
@@ -202,6 +209,37 @@ TEST_F(Adoption, a_commit_that_was_cut_in_two_is_dropped_without_a_leak) {
   ASSERT_TRUE(slab.table().publish(open[0].result.slot.slot(), open[0].result.generation));
   restart();
   EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 0);
+  expect_no_leak();
+}
+
+TEST_F(Adoption, of_a_stock_what_was_on_offer_is_free_and_what_was_taken_comes_back_with_the_answer) {
+  client_->abort(holds_of(reserve(*client_, space_, keys_of(60, 16), true)));
+  const std::optional<Reservation> taken = take_of(2);
+  const std::uint64_t dropped = stats().adoption_dropped;
+  answers_revocations_ = false;
+  restart();
+  EXPECT_EQ(stats().slots_quarantined, 1U) << "its threads may be writing still";
+  EXPECT_EQ(stats().slots_free, 15U);
+  EXPECT_EQ(stats().adoption_dropped, dropped) << "nothing is lost with an unused slot";
+  EXPECT_FALSE(client_->take(space_, pattern_key(70, 1), {}).has_value());
+  client_->commit({taken->result.hold});
+  EXPECT_EQ(client_->match(space_, pattern_key(70, 0)), 0);
+  answers_revocations_ = true;
+  settle();
+  client_->refill(space_, 1);
+  EXPECT_TRUE(client_->take(space_, pattern_key(70, 0), {}).has_value());
+  end_process(*client_);
+  client_ = &add_client();
+  (void)usual_space(*client_);
+  expect_no_leak();
+}
+
+// The daemon died between the record and the offer, or between taking back and giving up.
+TEST_F(Adoption, a_stocked_record_whose_entry_is_empty_is_free) {
+  client_->refill(space_, 1);
+  client_->stock().clear(0);
+  restart();
+  EXPECT_EQ(stats().slots_quarantined, 0U);
   expect_no_leak();
 }
 

@@ -69,6 +69,7 @@ TEST_F(ConductorTest, limits_and_rights_are_named) {
 TEST_F(ConductorTest, U07_another_version_is_refused_with_both) {
   Hello hello = make_hello("team");
   hello.protocol_major = 9;
+  hello.protocol_minor = 0;
   const std::string refusal = refusal_of(say_hello(hello).get());
   EXPECT_EQ(refusal.find("version: the client speaks protocol 9.0"), 0u) << refusal;
 }

@@ -36,10 +36,11 @@ TEST(Hello, a_right_one_is_taken) {
 TEST(Hello, U07_another_major_version_names_both) {
   Hello hello = test::make_hello("a");
   hello.protocol_major = kProtocolMajor + 1;
+  hello.protocol_minor = 0;
   const Result<HelloRequest> request = decode_hello(message_of(hello));
   EXPECT_EQ(request.code(), Code::kVersion);
   EXPECT_NE(request.status().message().find("protocol 2.0"), std::string::npos) << request.status().message();
-  EXPECT_NE(request.status().message().find("the daemon 1.0"), std::string::npos)
+  EXPECT_NE(request.status().message().find("the daemon 1.1"), std::string::npos)
       << request.status().message();
   EXPECT_EQ(decode_hello(message_of(hello, 24)).code(), Code::kVersion)
       << "a shorter layout of another version";

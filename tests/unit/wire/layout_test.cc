@@ -97,8 +97,10 @@ TEST(Layout, Channel) {
   EXPECT_EQ(offsetof(ChannelHeader, completion_head), 256U);
   EXPECT_EQ(offsetof(ChannelHeader, daemon_sleeps), 320U);
   EXPECT_EQ(offsetof(ChannelHeader, client_waiters), 384U);
+  EXPECT_EQ(offsetof(ChannelHeader, stock_refills), 448U);
   EXPECT_EQ(ChannelLayout::kSubmissions, 4096U);
   EXPECT_EQ(ChannelLayout::kCompletions, 69632U);
+  EXPECT_EQ(ChannelLayout::kStock, 94208U);
   EXPECT_EQ(ChannelLayout::kAccessLog, 102400U);
   EXPECT_EQ(ChannelLayout::kArena, 237568U);
   EXPECT_EQ(ChannelLayout::kPins, 1286144U);
@@ -107,6 +109,7 @@ TEST(Layout, Channel) {
 TEST(Layout, NumbersOfTheProtocol) {
   EXPECT_EQ(static_cast<int>(Op::kEcho), 1);
   EXPECT_EQ(static_cast<int>(Op::kInvalidate), 9);
+  EXPECT_EQ(static_cast<int>(Op::kStock), 10);
   EXPECT_EQ(static_cast<int>(MessageType::kGoodbye), 5);
   EXPECT_EQ(static_cast<int>(MessageType::kWelcome), 101);
   EXPECT_EQ(static_cast<int>(MessageType::kDirectoryMoved), 107);

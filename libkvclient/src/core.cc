@@ -93,7 +93,8 @@ void Core::close() {
 Result<Link> Core::link() const {
   const std::lock_guard lock(mutex_);
   if (is_closed.load()) return Status(Code::kStale, "the client is closed");
-  if (state_ == ConnectionState::kConnected) return Link{session_, session_->requests, session_->epoch};
+  if (state_ == ConnectionState::kConnected)
+    return Link{session_, session_->requests, session_->epoch, session_->has_stock()};
   return Status(Code::kUnavailable, "no daemon at " + options.socket_path + ": " + last_error_.message());
 }
 

@@ -8,9 +8,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "kvclient/kvclient.h"
 #include "libkvclient/src/fork_guard.h"
 #include "libkvclient/src/session.h"
 #include "libkvclient/src/space.h"
@@ -22,6 +24,7 @@ struct Link {
   std::shared_ptr<Session> session;
   std::shared_ptr<Requests> requests;
   std::uint32_t epoch = 0;
+  bool has_stock = false;  ///< the daemon knows stocks, and this session may write
 };
 
 /// A link in which a space is registered.
@@ -30,11 +33,21 @@ struct BoundLink {
   Binding binding;
 };
 
+/// A reserve without claim: `missing` of the slots say KVC_OK and want a slot of the stock.
+struct StockCall {
+  Key parent;
+  std::span<const Key> keys;
+  std::span<kvc_slot> slots;
+  std::uint32_t missing;
+  std::uint64_t block_bytes;
+};
+
 enum class ConnectionState : std::uint8_t { kConnecting, kConnected, kRefused, kClosed };
 
 /// Counters of the slow path. relaxed everywhere: statistics.
 struct SlowCounts {
-  std::atomic<std::uint64_t> reserve_keys{0}, reserve_new{0}, commit_blocks{0}, abort_blocks{0};
+  std::atomic<std::uint64_t> reserve_keys{0}, reserve_new{0}, reserve_stocked{0};
+  std::atomic<std::uint64_t> commit_blocks{0}, abort_blocks{0};
   std::atomic<std::uint64_t> reservations_open{0}, unavailable{0}, deadline_exceeded{0};
   std::atomic<std::uint64_t> requests_before{0}, late_before{0};  ///< of sessions that are over
 };
@@ -71,6 +84,9 @@ class Core : public std::enable_shared_from_this<Core> {
   /// Until `is_true`, which is asked under the mutex after every change of the session or its slabs. False: not
   /// before the deadline.
   bool wait_for_change(const std::function<bool()>& is_true, TimeNs deadline_ns);
+  /// A slot of the session's stock for each key whose slot says KVC_OK. False: there are not enough, or the connection is
+  /// another one by now; then none is taken. No message, no allocation.
+  bool take_stock(const BoundLink& bound, const StockCall& call);
   void wake_service() const;
   /// kUnavailable because the client was closed meanwhile is kStale; everything else stays what it is.
   [[nodiscard]] Status or_closed(const Status& status) const;
@@ -80,6 +96,10 @@ class Core : public std::enable_shared_from_this<Core> {
  private:
   friend class Service;
   friend struct StatusReader;
+
+  // mutex_ held
+  bool take_entry(const BoundLink& bound, const StockCall& call, std::uint32_t entry, kvc_slot& slot);
+  void untake_entry(Session& session, const kvc_slot& slot);
 
   Status wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns);
   Status send_registration(Space& space);

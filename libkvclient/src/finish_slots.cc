@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "libkvclient/base/fault_point.h"
 #include "libkvclient/src/request_call.h"
@@ -21,21 +20,9 @@ struct Batch {
   Submission record{};
 };
 
-std::vector<Batch> batches_of(Op op, SpaceId space, std::span<kvc_slot> slots) {
-  std::vector<Batch> batches;
-  for (kvc_slot& slot : slots) {
-    if (!is_reserved(slot)) continue;
-    if (batches.empty() || batches.back().record.count == kInlineHolds) {
-      Batch& fresh = batches.emplace_back();
-      fresh.record.op = op;
-      fresh.record.space = space;
-      fresh.record.arena_offset = kNoArena;
-    }
-    Batch& batch = batches.back();
-    batch.slots[batch.record.count] = &slot;
-    batch.record.holds[batch.record.count++] = {slot.private_hold[0], slot.private_hold[1]};
-  }
-  return batches;
+void add(Batch& batch, kvc_slot& slot) {
+  batch.slots[batch.record.count] = &slot;
+  batch.record.holds[batch.record.count++] = {slot.private_hold[0], slot.private_hold[1]};
 }
 
 // A session with an open reservation is kept, so that one that this client does not know is another client's.
@@ -135,16 +122,27 @@ Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awai
   Core& core = *space.core;
   KV_RETURN_IF_ERROR(check_owner(core, slots));
   const Result<BoundLink> bound = core.bound_link(space);
-  const SpaceId id = bound.is_ok() ? bound.value().binding.space : SpaceId::kNone;
   Status first_failure;
-  for (const Batch& batch : batches_of(op, id, slots)) {
+  const auto end = [&](Batch& batch) {
+    if (batch.record.count == 0) return;
+    batch.record.op = op;
+    batch.record.space = bound.is_ok() ? bound.value().binding.space : SpaceId::kNone;
+    batch.record.arena_offset = kNoArena;
     give_back(core, batch);
     const Outcome outcome = send_batch(core, bound, batch, is_awaited, deadline_ns);
     (void)KV_FAULT("client.finish.published");
     if (first_failure.is_ok()) first_failure = outcome.status;
     auto& count = op == Op::kCommit ? core.counts.commit_blocks : core.counts.abort_blocks;
     count.fetch_add(finish(batch, outcome), std::memory_order_relaxed);
+    batch = {};
+  };
+  Batch batch;
+  for (kvc_slot& slot : slots) {
+    if (!is_reserved(slot)) continue;
+    add(batch, slot);
+    if (batch.record.count == kInlineHolds) end(batch);
   }
+  end(batch);
   return first_failure;
 }
 

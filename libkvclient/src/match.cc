@@ -43,6 +43,16 @@ std::size_t match_prefix(const DirectoryReader& directory, SpaceId space, std::s
 
 }  // namespace
 
+/// The state of each key, for a verb that is no kvc_match: not counted. False: not connected.
+bool find_states(Space& space, std::span<const Key> keys, std::uint8_t* states) {
+  const ReadSection section(space.core->readers, space.core->view);
+  const View* view = section.view();
+  const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
+  if (view == nullptr || !binding.is_of(view->epoch)) return false;
+  (void)match_all(view->directory, binding.space, keys, states);
+  return true;
+}
+
 int match(Space& space, std::span<const Key> keys, std::uint8_t* states, std::size_t& ready) {
   Core& core = *space.core;
   if (!core.guard.is_same_process()) return report_forked();

@@ -9,6 +9,7 @@
 #include "libkvclient/base/fault_point.h"
 #include "libkvclient/src/options.h"
 #include "libkvclient/src/request_call.h"
+#include "libkvclient/src/stock.h"
 
 namespace kvtier::client {
 namespace {
@@ -139,11 +140,9 @@ class Reserver {
   Status slot_failure_;
 };
 
-Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::uint32_t flags,
-               TimeNs deadline_ns, std::span<kvc_slot> slots) {
-  const Result<BoundLink> bound = space.core->bound_link(space);
-  if (!bound.is_ok()) return bound.status();
-  Reserver reserver(space, bound.value(), deadline_ns);
+Status claim(Space& space, const BoundLink& bound, const Key& parent, std::span<const Key> keys,
+             std::uint32_t flags, TimeNs deadline_ns, std::span<kvc_slot> slots) {
+  Reserver reserver(space, bound, deadline_ns);
   ReservePart part{
       0, parent, {}, {}, (flags & KVC_ALL_OR_NOTHING) != 0 ? kFlagAllOrNothing : std::uint16_t{0}};
   while (!keys.empty()) {
@@ -160,9 +159,32 @@ Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::
   return Status::ok();
 }
 
+bool is_short(std::span<const kvc_slot> slots) {
+  return std::ranges::any_of(slots, [](const kvc_slot& slot) { return slot.code == KVC_NO_SPACE; });
+}
+
+// A refill is not asked of a daemon that has no room: it would be taken back at once.
+Status reserve_unclaimed(Space& space, const BoundLink& bound, const Key& parent, std::span<const Key> keys,
+                         std::uint32_t flags, TimeNs deadline_ns, std::span<kvc_slot> slots) {
+  const StockOutcome stocked = stock_reserve(space, bound, parent, keys, slots);
+  Status status;
+  if (!stocked.is_answered) status = claim(space, bound, parent, keys, flags, deadline_ns, slots);
+  if (status.is_ok() && !is_short(slots)) stock_refill(space, bound, stocked);
+  return status;
+}
+
+Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::uint32_t flags,
+               TimeNs deadline_ns, std::span<kvc_slot> slots) {
+  const Result<BoundLink> bound = space.core->bound_link(space);
+  if (!bound.is_ok()) return bound.status();
+  const auto way = (flags & KVC_NO_CLAIM) != 0 ? reserve_unclaimed : claim;
+  return way(space, bound.value(), parent, keys, flags, deadline_ns, slots);
+}
+
 Status check_request(const kvc_reserve_options* options, std::size_t count, kvc_reserve_options& chosen) {
   KV_RETURN_IF_ERROR(read_struct("kvc_reserve", options, chosen));
-  KV_RETURN_IF_ERROR(check_flags("kvc_reserve", chosen.flags, KVC_ALL_OR_NOTHING, "KVC_ALL_OR_NOTHING"));
+  KV_RETURN_IF_ERROR(check_flags("kvc_reserve", chosen.flags, KVC_ALL_OR_NOTHING | KVC_NO_CLAIM,
+                                 "KVC_ALL_OR_NOTHING and KVC_NO_CLAIM"));
   if ((chosen.flags & KVC_ALL_OR_NOTHING) == 0 || count <= kRequestKeysMax) return Status::ok();
   return {Code::kInvalid, "kvc_reserve: all-or-nothing takes at most 4096 keys"};
 }

@@ -54,6 +54,7 @@ Result<std::shared_ptr<Session>> Session::create(Handshake handshake, std::uint3
   session->channel_inode = inode.value();
   session->epoch = epoch;
   KV_RETURN_IF_ERROR(session->attach_directory(handshake.fds[kDirectoryFd].get(), welcome.directory_bytes));
+  session->forget_stock_asks();
   session->socket = std::move(handshake.socket);
   session->requests =
       std::make_shared<Requests>(session->channel.data(), std::move(handshake.fds[kDoorbellFd]),
@@ -72,6 +73,7 @@ Status Session::resume(Handshake& handshake, std::uint32_t new_epoch) {
   // they stand.
   requests = std::make_shared<Requests>(channel.data(), std::move(handshake.fds[kDoorbellFd]),
                                         published_positions(channel.data()));
+  forget_stock_asks();
   socket = std::move(handshake.socket);
   welcome = handshake.welcome;
   epoch = new_epoch;
@@ -86,6 +88,21 @@ Status Session::attach_directory(int fd, std::uint64_t bytes) {
   directory = std::move(memory).value();
   directory_reader = reader.value();
   return Status::ok();
+}
+
+// The daemon counts a refill that it carried out after the offers (release). A count of before the connection that is
+// still behind ours would say "under way" for ever: a daemon that died took those records with it.
+void Session::forget_stock_asks() {
+  const auto* header = reinterpret_cast<const ChannelHeader*>(channel.data());
+  stock_asked_.store(header->stock_refills.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+bool Session::stock_ask_begin() {
+  const auto* header = reinterpret_cast<const ChannelHeader*>(channel.data());
+  std::uint32_t asked = stock_asked_.load(std::memory_order_relaxed);
+  const std::uint32_t done = header->stock_refills.load(std::memory_order_acquire);
+  if (static_cast<std::int32_t>(asked - done) > 0) return false;
+  return stock_asked_.compare_exchange_strong(asked, done + 1, std::memory_order_relaxed);
 }
 
 std::unique_ptr<View> Session::make_view(const std::vector<std::uint32_t>& slabs_without, int wake) {

@@ -30,6 +30,14 @@ class Session {
   [[nodiscard]] ResumeProof proof() const {
     return {welcome.session_id, {welcome.secret[0], welcome.secret[1]}};
   }
+  [[nodiscard]] bool has_stock() const {
+    return welcome.protocol_minor >= kStockMinor && (welcome.flags & kWelcomeReadOnly) == 0;
+  }
+  [[nodiscard]] Stock stock() const { return Stock(channel.data() + ChannelLayout::kStock); }
+  /// False: a refill that was asked for is not carried out yet, or another thread asks at this moment.
+  bool stock_ask_begin();
+  /// It was not sent.
+  void stock_ask_undo() { stock_asked_.fetch_sub(1, std::memory_order_relaxed); }
   /// What the ring still holds was taken by the daemon, or the deadline passed.
   void drain(TimeNs deadline_ns) const;
 
@@ -51,6 +59,10 @@ class Session {
 
  private:
   Status attach_directory(int fd, std::uint64_t bytes);
+  void forget_stock_asks();
+
+  /// Refills asked for in this connection, counted on from the daemon's count of those that it carried out.
+  std::atomic<std::uint32_t> stock_asked_{0};
   friend class Service;
 };
 

@@ -50,6 +50,7 @@ struct Space {
 
   std::atomic<std::uint64_t> binding{0};
   std::atomic<bool> is_closed{false};
+  std::atomic<std::uint32_t> stock_target{0};  ///< offers that a refill asks for; grows with what calls need
 
   // guarded by Core's mutex
   std::uint32_t sequence = 0;  ///< of the registration under way; 0: none

@@ -80,6 +80,7 @@ kvc_client_stats stats_of(const Core& core) {
   stats.leases_open = core.readers.total(Count::kLeasesBegun) - core.readers.total(Count::kLeasesEnded);
   stats.reserve_keys = core.counts.reserve_keys;
   stats.reserve_new = core.counts.reserve_new;
+  stats.reserve_stocked = core.counts.reserve_stocked;
   stats.commit_blocks = core.counts.commit_blocks;
   stats.abort_blocks = core.counts.abort_blocks;
   stats.reservations_open = core.counts.reservations_open;

@@ -151,7 +151,8 @@ class Reservation {
     if (!is_new(i)) return {};
     return {static_cast<std::byte*>(slots_[i].data), block_bytes_};
   }
-  /// `flags`: KVC_WAIT. Returns the code; KVC_STALE, KVC_UNAVAILABLE: the blocks are lost, nothing else.
+  /// `flags`: KVC_WAIT. Returns the code; KVC_STALE, KVC_UNAVAILABLE, KVC_EXISTS, KVC_PENDING: blocks are lost, nothing
+  /// else.
   int commit(std::uint32_t flags = 0) { return kvc_commit(space_, slots_.data(), slots_.size(), flags, 0); }
   int commit_one(std::size_t i, std::uint32_t flags = 0) {
     return kvc_commit(space_, &slots_[i], 1, flags, 0);
@@ -211,7 +212,8 @@ class Space {
     check_unless_away(kvc_acquire(handle_.get(), keys.data(), keys.size(), flags, request_id, lease.get()));
     return lease.held();
   }
-  /// Every slot has its answer, also when the daemon is away or there is no space.
+  /// Every slot has its answer, also when the daemon is away or there is no space. `flags`: KVC_ALL_OR_NOTHING,
+  /// KVC_NO_CLAIM.
   [[nodiscard]] Reservation reserve(Keys keys, const kvc_key* parent = nullptr, std::uint32_t flags = 0,
                                     std::uint64_t deadline_ns = 0) const {
     Reservation made(handle_.get(), block_bytes(), keys.size());

@@ -79,7 +79,8 @@ enum kvc_flag {
   KVC_READ_ONLY = 2,      /* kvc_client_open: never reserve */
   KVC_UNORDERED = 4,      /* kvc_acquire: every block that is ready, not only the leading ones */
   KVC_ALL_OR_NOTHING = 8, /* kvc_acquire, kvc_reserve */
-  KVC_WAIT = 16           /* kvc_commit, kvc_abort: return when the daemon has done it */
+  KVC_WAIT = 16,          /* kvc_commit, kvc_abort: return when the daemon has done it */
+  KVC_NO_CLAIM = 32       /* kvc_reserve: from the stock, without a round trip */
 };
 
 typedef struct kvc_client kvc_client; /* a connection that heals itself */
@@ -157,6 +158,7 @@ typedef struct kvc_client_stats {
   uint64_t reservations_open;
   uint64_t requests, requests_late; /* sent on the ring; answered after their deadline or not yet */
   uint64_t unavailable, deadline_exceeded;
+  uint64_t reserve_stocked; /* of reserve_new, those without a round trip (KVC_NO_CLAIM) */
 } kvc_client_stats;
 
 /* Of this client, since it was opened. No round trip. */
@@ -285,20 +287,30 @@ typedef struct kvc_reserve_options {
   size_t struct_size;
   const kvc_key* parent; /* of keys[0]; NULL: it begins a chain. keys[i] follows keys[i-1] */
   uint64_t deadline_ns;
-  uint32_t flags; /* KVC_ALL_OR_NOTHING: at most 4096 keys */
+  uint32_t flags; /* KVC_ALL_OR_NOTHING: at most 4096 keys. KVC_NO_CLAIM */
   uint32_t reserved;
 } kvc_reserve_options;
 
 /* Asks for room. slots[i].code is set whatever is returned; every slot with KVC_OK must be committed or
  * aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. With KVC_OK kvc_last_error() has the
- * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice. */
+ * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice.
+ *
+ * KVC_NO_CLAIM: for a caller that would compute the blocks anyway. Keys that are there, or that others have
+ * claimed, are answered from shared memory; the missing ones get slots of the client's stock (at most 64 slots, of
+ * all its spaces, granted ahead of need and asked for again by the library), without a round trip, a wait or an
+ * allocation. Nobody else learns of them before the commit: several may compute the same block, and all but the
+ * first lose, which a kvc_commit with KVC_WAIT shows as KVC_EXISTS or KVC_PENDING (another has claimed it); a key
+ * that is there twice loses to itself. When the stock has too few for all missing keys, as at the first call of a
+ * space and after the daemon was short of memory, the whole call is an ordinary one: a round trip, with claim,
+ * within deadline_ns. A slot has the same duties either way, and comes back at the process's exit. */
 KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
                         const kvc_reserve_options* options, kvc_slot* slots);
 /* Makes the filled blocks visible, in order, each with all its parts at once. Slots without KVC_OK are
  * skipped. Does not wait for the daemon unless KVC_WAIT is given: then each slot's code says what became of it,
- * and the first that is not KVC_OK is returned. data becomes NULL. KVC_STALE: the slots are of an earlier session
- * or (cause KVC_CAUSE_INVALIDATED) of a space that was invalidated meanwhile; their blocks are lost. KVC_INVALID:
- * a slot was reserved through another client: nothing was done, every slot is as it was. */
+ * and the first that is not KVC_OK is returned. data becomes NULL. KVC_EXISTS, KVC_PENDING: reserved without
+ * claim, and another was first. KVC_STALE: the slots are of an earlier session or (cause KVC_CAUSE_INVALIDATED) of a
+ * space that was invalidated meanwhile; their blocks are lost. KVC_INVALID: a slot was reserved through another client:
+ * nothing was done, every slot is as it was. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
 /* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit. */
 KVC_API int kvc_abort(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);

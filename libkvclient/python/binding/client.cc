@@ -41,6 +41,7 @@ py::dict stats_of(const Client& client) {
   KVTIER_STAT(leases_open);
   KVTIER_STAT(reserve_keys);
   KVTIER_STAT(reserve_new);
+  KVTIER_STAT(reserve_stocked);
   KVTIER_STAT(commit_blocks);
   KVTIER_STAT(abort_blocks);
   KVTIER_STAT(reservations_open);

@@ -61,7 +61,8 @@ class Slot:
         return self._native is not None
 
     def commit(self, wait: bool = False, deadline_s: float | None = None) -> bool:
-        """Makes the block visible. False: it is lost (the daemon went away). wait: return when the daemon did it."""
+        """Makes the block visible. False: it is lost (the daemon went away; another was first, where it was reserved
+        without claim). wait: return when the daemon did it."""
         if self._native is None:
             raise _not_open(self)
         return slots_commit(self._space, [self], wait, deadline_s)

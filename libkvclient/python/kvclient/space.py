@@ -64,9 +64,16 @@ class Space:
         parent: bytes | None = None,
         all_or_nothing: bool = False,
         deadline_s: float | None = None,
+        claim: bool = True,
     ) -> Batch:
-        """Asks for room for missing blocks. `parent`: the key of the block before keys[0]."""
+        """Asks for room for missing blocks. `parent`: the key of the block before keys[0].
+
+        claim=False: from the stock of slots granted ahead of need, where it has enough, without a round trip. Others may
+        compute the same blocks; whoever commits first wins, the others' commit(wait=True) is False.
+        """
         flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
+        if not claim:
+            flags |= _kvclient.FLAG_NO_CLAIM
         code, answers, text = self._native.reserve(keys, parent or b"", flags, nanoseconds(deadline_s))
         return Batch(self._native, answers, code, text)
 

@@ -61,6 +61,8 @@ class FakeDaemon {
   [[nodiscard]] std::uint32_t directory_acks() const { return directory_acks_.load(); }
   [[nodiscard]] std::uint32_t goodbyes() const { return goodbyes_.load(); }
   [[nodiscard]] std::uint32_t hellos() const { return hellos_.load(); }
+  /// Refills of stocks that were carried out.
+  [[nodiscard]] std::uint32_t refills() const { return refills_.load(); }
   [[nodiscard]] std::uint32_t writing_count();
   [[nodiscard]] std::uint32_t pinned_count();
   [[nodiscard]] std::uint64_t log_count();
@@ -105,6 +107,7 @@ class FakeDaemon {
   bool serve_ring(Peer& peer);
   void serve(Peer& peer, const Submission& submission);
   void reserve(Peer& peer, const Submission& submission);
+  void refill(Peer& peer, const Submission& submission);
   void finish(Peer& peer, const Submission& submission);
   void check_waits(Peer& peer);
   void answer(Peer& peer, const Submission& submission, Code code, std::uint32_t count = 0,
@@ -125,7 +128,7 @@ class FakeDaemon {
   UniqueFd listener_;
   std::uint64_t next_session_ = 1;
   std::uint32_t next_epoch_ = 1;
-  std::atomic<std::uint32_t> directory_acks_{0}, goodbyes_{0}, hellos_{0};
+  std::atomic<std::uint32_t> directory_acks_{0}, goodbyes_{0}, hellos_{0}, refills_{0};
   std::atomic<bool> is_stopping_{false};
   std::thread thread_;
 };

@@ -72,8 +72,9 @@ void FakeDaemon::serve(Peer& peer, const Submission& submission) {
     case Op::kInvalidate:
       return answer(peer, submission, Code::kOk, store_->invalidate(submission.space));
     case Op::kCancel:
-    case Op::kStock:
       return;
+    case Op::kStock:
+      return refill(peer, submission);
   }
 }
 
@@ -101,6 +102,14 @@ void FakeDaemon::reserve(Peer& peer, const Submission& submission) {
               results.size() * sizeof(ReserveResult));
   answer(peer, submission, is_short ? Code::kNoSpace : Code::kOk, granted,
          is_short ? store_->no_space_cause : Cause::kNone);
+}
+
+void FakeDaemon::refill(Peer& peer, const Submission& submission) {
+  std::byte* channel = peer.channel->memory.memory.data();
+  store_->refill(submission.space, submission.count, Stock(channel + ChannelLayout::kStock),
+                 peer.channel->id);
+  reinterpret_cast<ChannelHeader*>(channel)->stock_refills.fetch_add(1);
+  ++refills_;
 }
 
 void FakeDaemon::finish(Peer& peer, const Submission& submission) {

@@ -100,6 +100,7 @@ void FakeStore::publish(const BlockKey& key, const FakeBlock& block) {
 }
 
 Code FakeStore::commit(const Hold& hold, std::uint64_t session) {
+  if (const Code named = name_stocked(hold, session); named != Code::kOk) return named;
   BlockKey key;
   FakeBlock* block = by_hold(hold, session, key);
   if (block == nullptr) return Code::kInvalid;
@@ -117,6 +118,10 @@ void FakeStore::drop(const BlockKey& key) {
 }
 
 Code FakeStore::abort(const Hold& hold, std::uint64_t session) {
+  if (const auto at = stocked_.find(hold.block); at != stocked_.end() && at->second.session == session) {
+    drop_stocked(hold.block);
+    return Code::kOk;
+  }
   BlockKey key;
   if (by_hold(hold, session, key) == nullptr) return Code::kInvalid;
   drop(key);
@@ -127,6 +132,10 @@ void FakeStore::abandon(std::uint64_t session) {
   const auto copy = blocks_;
   for (const auto& [key, block] : copy) {
     if (!block.is_ready && block.writer == session) drop(key);
+  }
+  const auto stocked = stocked_;
+  for (const auto& [number, each] : stocked) {
+    if (each.session == session) drop_stocked(number);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "libkvclient/wire/directory_writer.h"
 #include "libkvclient/wire/pins.h"
 #include "libkvclient/wire/shm_segment.h"
+#include "libkvclient/wire/stock.h"
 
 namespace kvtier::test {
 
@@ -37,6 +38,16 @@ struct FakeBlock {
   std::uint32_t number = 0;  ///< Hold::block
 };
 
+/// A slot in a client's stock.
+struct FakeStocked {
+  SlotRef slot;
+  Generation generation = 0;
+  SpaceId space = SpaceId::kNone;
+  std::uint64_t session = 0;
+  Stock table;
+  std::uint32_t entry = 0;
+};
+
 struct FakeSpace {
   Digest digest{};
   std::uint64_t block_bytes = 0;
@@ -56,6 +67,11 @@ class FakeStore {
   ReserveResult reserve(SpaceId space, const Key& key, std::uint64_t session);
   Code commit(const Hold& hold, std::uint64_t session);
   Code abort(const Hold& hold, std::uint64_t session);
+  /// Brings the offers for a space up to `count`, while there are free slots.
+  void refill(SpaceId space, std::uint32_t count, Stock table, std::uint64_t session);
+  /// All that is on offer to anybody; how many.
+  std::uint32_t take_back();
+  [[nodiscard]] std::size_t stocked_count() const { return stocked_.size(); }
   /// Everything that a session was writing.
   void abandon(std::uint64_t session);
   std::uint32_t invalidate(SpaceId space);
@@ -77,11 +93,14 @@ class FakeStore {
  private:
   std::optional<std::pair<SlotRef, Generation>> take_slot(std::uint64_t slot_bytes);
   FakeBlock* by_hold(const Hold& hold, std::uint64_t session, BlockKey& key);
+  Code name_stocked(const Hold& hold, std::uint64_t session);
+  void drop_stocked(std::uint32_t number);
   void publish(const BlockKey& key, const FakeBlock& block);
   void drop(const BlockKey& key);
 
   DirectoryWriter writer_;
   std::map<BlockKey, FakeBlock> blocks_;
+  std::map<std::uint32_t, FakeStocked> stocked_;  ///< by Hold::block
   std::uint32_t next_number_ = 1;
 };
 

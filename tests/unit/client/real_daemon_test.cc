@@ -184,5 +184,88 @@ TEST(ClientRealDaemon, AClientThatIsClosedBesideItsWritersGivesTheTierBack) {
   wait_until([&] { return client.reserve(keys)[63].code == KVC_OK; });
 }
 
+// ---- without claim ----
+
+std::vector<kvc_slot> take(const TestClient& client, const std::vector<kvc_key>& keys) {
+  std::vector<kvc_slot> slots(keys.size());
+  kvc_reserve_options options{};
+  options.struct_size = sizeof options;
+  options.flags = KVC_NO_CLAIM;
+  EXPECT_EQ(kvc_reserve(client.space, keys.data(), keys.size(), &options, slots.data()), KVC_OK)
+      << kvc_last_error();
+  for (const kvc_slot& slot : slots) {
+    if (slot.data != nullptr) std::memset(slot.data, 0x44, 4096);
+  }
+  return slots;
+}
+
+// Until a call needed no request. Each call is one block, committed.
+std::uint64_t write_until_stocked(const TestClient& client, std::uint64_t first) {
+  const std::uint64_t before = client.stats().reserve_stocked;
+  std::uint64_t next = first;
+  while (client.stats().reserve_stocked == before) {
+    std::vector<kvc_slot> slots = take(client, keys_from(next++, 1));
+    EXPECT_EQ(kvc_commit(client.space, slots.data(), 1, KVC_WAIT, 0), KVC_OK);
+  }
+  return next;
+}
+
+TEST(ClientRealDaemon, BlocksOfAStockAreReadByOthersAndSurviveARestart) {
+  RealDaemon daemon;
+  const TestClient writer(daemon.path());
+  const std::uint64_t count = write_until_stocked(writer, 0);
+  std::vector<kvc_slot> open = take(writer, keys_from(5000, 1));
+  const TestClient reader(daemon.path());
+  EXPECT_EQ(reader.ready(keys_from(0, count)), count);
+  wait_until([&] { return reader.acquire(keys_from(count - 1, 1)) == 1; });
+  EXPECT_EQ(reader.first_byte(), 0x44);
+  wait_until([&] { return daemon.sums_count() >= count; });
+  daemon.stop();
+  daemon.start();
+  wait_until([&] { return writer.status().resumed_count == 1 && writer.is_usable(); });
+  EXPECT_EQ(kvc_commit(writer.space, open.data(), 1, KVC_WAIT, 0), KVC_STALE);
+  wait_until([&] { return writer.ready(keys_from(0, count)) == count; });
+  (void)write_until_stocked(writer, 6000);
+}
+
+// Two threads of an engine, say. Another process's slabs, and its stock with them, may be wanted for this one.
+TEST(ClientRealDaemon, OfTwoThatComputeTheSameTheFirstCommitWins) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  client.put(keys_from(10'000, 500));  // an eighth of the slots that are there may be in stocks
+  (void)write_until_stocked(client, 0);
+  const auto keys = keys_from(5000, 1);
+  std::vector<kvc_slot> a = take(client, keys);
+  std::vector<kvc_slot> b = take(client, keys);
+  ASSERT_EQ(a[0].code, KVC_OK);
+  ASSERT_EQ(b[0].code, KVC_OK);
+  EXPECT_EQ(kvc_commit(client.space, b.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(kvc_commit(client.space, a.data(), 1, KVC_WAIT, 0), KVC_EXISTS);
+  EXPECT_EQ(take(client, keys)[0].code, KVC_EXISTS);
+}
+
+TEST(ClientRealDaemon, AKeyThatIsNoneIsRefusedWithAndWithoutClaim) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  (void)write_until_stocked(client, 0);
+  std::vector<kvc_slot> slots = take(client, {kvc_key{}, key_of(5000)});
+  EXPECT_EQ(slots[0].code, KVC_INVALID);
+  EXPECT_EQ(slots[1].code, KVC_OK);
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), 2, KVC_WAIT, 0), KVC_OK);
+}
+
+// 4096 slots, all with a block: what a refill takes is evicted for it.
+TEST(ClientRealDaemon, AFullPoolGoesOnFillingStocks) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  for (std::uint64_t i = 0; i < 4200; i += 50) client.put(keys_from(10'000 + i, 50));
+  const std::uint64_t next = write_until_stocked(client, 0);
+  for (std::uint64_t i = next; i < next + 500; ++i) {
+    std::vector<kvc_slot> slots = take(client, keys_from(i, 1));
+    ASSERT_EQ(kvc_commit(client.space, slots.data(), 1, KVC_WAIT, 0), KVC_OK);
+  }
+  EXPECT_GT(client.stats().reserve_stocked, 250U);
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -76,6 +76,7 @@ std::string unsettled(const DaemonHost& daemon, std::uint64_t sessions) {
   expect("sessions", sessions);
   for (const char* name : {"zombies", "blocks_writing", "slots_quarantined", "blocks_draining"})
     expect(name, 0);
+  if (sessions == 0) expect("slots_stocked", 0);
   return text;
 }
 

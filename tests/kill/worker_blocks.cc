@@ -113,7 +113,8 @@ void Worker::write() {
     parent = keys_at(before)[0];
     options.parent = &parent;
   }
-  options.flags = chance(30) ? std::uint32_t{KVC_ALL_OR_NOTHING} : 0U;
+  options.flags =
+      (chance(30) ? std::uint32_t{KVC_ALL_OR_NOTHING} : 0U) | (chance(50) ? std::uint32_t{KVC_NO_CLAIM} : 0U);
   calls_.run(Verb::kReserve, 0, [&] {
     return kvc_reserve(spaces_[writing.place.space], keys.data(), keys.size(), &options,
                        writing.slots.data());

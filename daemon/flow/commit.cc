@@ -87,8 +87,9 @@ HoldsEnded put_abort(StoreState& state, Session& session, std::span<const Hold> 
 
 void put_reclaim(StoreState& state, Session& session) {
   while (session.writing != BlockId::kNone) {
+    const bool is_reserved = state.blocks[session.writing].state != BlockState::kStocked;
     writing_give_up(state, session, session.writing);
-    ++state.stats.aborts_by_exit;
+    state.stats.aborts_by_exit += is_reserved ? 1 : 0;
   }
 }
 

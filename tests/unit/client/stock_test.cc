@@ -186,7 +186,7 @@ TEST(ClientStock, NoRefillIsAskedOfADaemonWithoutRoom) {
   EXPECT_EQ(daemon.refills(), 0U);
 }
 
-TEST(ClientStock, ADaemonWithoutStocksIsAskedForNone_U07) {
+TEST(ClientStock, U07_ADaemonWithoutStocksIsAskedForNone) {
   FakeDaemon daemon({.protocol_minor = kStockMinor - 1});
   const TestClient client(daemon.path());
   for (std::uint64_t i = 0; i < 3; ++i) {

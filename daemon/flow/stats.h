@@ -41,7 +41,7 @@ struct StoreStats {
   std::uint64_t no_space_writer_busy = 0;
   std::uint64_t no_space_other = 0;
   std::uint64_t stock_grants = 0;
-  std::uint64_t stock_returns = 0;     ///< taken back because memory was short
+  std::uint64_t stock_returns = 0;     ///< taken back before they were used
   std::uint64_t stock_races_lost = 0;  ///< commits of a slot of the stock whose key another client had
   std::uint64_t commits = 0;
   std::uint64_t committed_bytes = 0;

@@ -82,6 +82,21 @@ std::uint32_t take_back_if(StoreState& state, Session& session, auto&& is_wanted
   return count;
 }
 
+// A space that is not used any more must not keep the table from the others: up to half of it is made free of their
+// offers.
+void make_entries(StoreState& state, Session& session, SpaceId space, std::uint32_t offered,
+                  std::uint32_t wanted) {
+  constexpr std::uint32_t kHalf = kStockEntries / 2;
+  const std::uint32_t due = std::min(wanted, kHalf - std::min(kHalf, offered));
+  const std::uint32_t free = kStockEntries - session.stocked_count;
+  std::uint32_t left = due - std::min(due, free);
+  (void)take_back_if(state, session, [&](const BlockRecord& record) {
+    if (record.space == space || left == 0) return false;
+    --left;
+    return true;
+  });
+}
+
 }  // namespace
 
 void stock_refill(StoreState& state, Session& session, SpaceId space, std::uint32_t count) {
@@ -89,6 +104,7 @@ void stock_refill(StoreState& state, Session& session, SpaceId space, std::uint3
   const std::uint32_t slot_class = state.space(tenant, space)->slot_class;
   const std::uint32_t offered = offered_count(state, session, space);
   std::uint32_t wanted = count - std::min(count, offered);
+  make_entries(state, session, space, offered, wanted);
   wanted = std::min(wanted, kStockEntries - session.stocked_count);
   wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room(tenant.classes[slot_class])));
   if (wanted == 0) return;

@@ -40,7 +40,7 @@
   KV_COUNTER(kNoSpaceWriterBusy, kConductor, kCounter, "no_space_writer_busy", "blocks", "Reservations refused: a slab's writer did not give it back in time.") \
   KV_COUNTER(kNoSpaceOther, kConductor, kCounter, "no_space_other", "blocks", "Reservations refused: a limit of the daemon.") \
   KV_COUNTER(kStockGrants, kConductor, kCounter, "stock_grants", "slots", "Slots granted to a stock.") \
-  KV_COUNTER(kStockReturns, kConductor, kCounter, "stock_returns", "slots", "Slots of a stock taken back because memory was short.") \
+  KV_COUNTER(kStockReturns, kConductor, kCounter, "stock_returns", "slots", "Slots of a stock taken back before they were used.") \
   KV_COUNTER(kStockRacesLost, kConductor, kCounter, "stock_races_lost", "blocks", "Commits from a stock whose block another client had.") \
   KV_COUNTER(kCommits, kConductor, kCounter, "commits", "blocks", "Blocks made visible.")                              \
   KV_COUNTER(kCommitsRefused, kConductor, kCounter, "commits_refused", "blocks", "Commits of a stale or foreign reservation, or of a lost race.") \

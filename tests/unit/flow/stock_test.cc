@@ -146,6 +146,26 @@ TEST_F(StockFlow, stocks_are_capped) {
   EXPECT_TRUE(client_->is_ended()) << "more than there are entries is not the protocol's";
 }
 
+// More slots than the table has entries.
+class StockOfTwoSpaces : public StoreFixture {};
+
+TEST_F(StockOfTwoSpaces, neither_keeps_the_table_from_the_other) {
+  make_store(16 * kStockEntries);
+  SimClient& client = add_client();
+  const SpaceId first = usual_space(client);
+  const SpaceId second = client.register_space(encoded_spec("n", kBlock));
+  client.abort(holds_of(reserve(client, first, keys_of(1, 16 * kStockEntries), true)));
+  deliver();
+  client.refill(first, kStockEntries);
+  ASSERT_EQ(client.stock().offered_count(first), kStockEntries);
+  client.refill(second, 4);
+  EXPECT_EQ(client.stock().offered_count(second), 4U) << "no more than it asked for";
+  client.refill(second, kStockEntries);
+  client.refill(first, kStockEntries);
+  EXPECT_EQ(client.stock().offered_count(first), kStockEntries / 2);
+  EXPECT_EQ(client.stock().offered_count(second), kStockEntries / 2);
+}
+
 TEST_F(StockFlow, a_refill_asks_nobody_else_for_memory) {
   put(*client_, space_, keys_of(1, kSlots));
   SimClient& other = add_other();

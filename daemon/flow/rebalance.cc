@@ -42,26 +42,6 @@ SlotClass* coldest_class(StoreState& state, Tenant& tenant, const SlotClass* exc
   return best;
 }
 
-// A slab that the namespace can do without, and the class that it is in: an unused one, else one of the coldest.
-struct Given {
-  SlotClass* donor = nullptr;
-  Slab* slab = nullptr;
-};
-
-Given unused_or_coldest(StoreState& state, Tenant& tenant) {
-  for (SlotClass& each : tenant.classes) {
-    if (Slab* slab = unused_slab(state, each); slab != nullptr) return {&each, slab};
-  }
-  SlotClass* donor = coldest_class(state, tenant, nullptr);
-  return {donor, donor == nullptr ? nullptr : empty_coldest(state, *donor)};
-}
-
-Given slab_to_give(StoreState& state, Tenant& tenant) {
-  const Given given = unused_or_coldest(state, tenant);
-  if (given.slab != nullptr || stock_take_back(state, tenant) == 0) return given;
-  return unused_or_coldest(state, tenant);
-}
-
 // An equal part of the memory between the namespaces that have some and the one that wants some.
 std::uint64_t share_bytes(const StoreState& state, const Tenant& tenant, const Tenant& wanting) {
   std::uint64_t users = 0;
@@ -145,6 +125,21 @@ void rebalance_retire(StoreState& state, Tenant& tenant, SlotClass& donor, Slab&
   if (slab.retire->mapped_by.empty()) finish_retirement(state, slab);
 }
 
+namespace {
+
+// A slab without blocks leaves at once.
+bool give_unused(StoreState& state, Tenant& tenant) {
+  for (SlotClass& slot_class : tenant.classes) {
+    Slab* unused = unused_slab(state, slot_class);
+    if (unused == nullptr) continue;
+    rebalance_retire(state, tenant, slot_class, *unused);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, bool may_begin) {
   if (is_emptied_for(state, tenant, slot_class)) return true;
   SlotClass& wanting = tenant.classes[slot_class];
@@ -163,23 +158,18 @@ bool rebalance_is_due(StoreState& state, const Tenant& tenant) {
 }
 
 bool rebalance_shrink(StoreState& state, Tenant& tenant) {
-  for (SlotClass& slot_class : tenant.classes) {
-    Slab* unused = unused_slab(state, slot_class);
-    if (unused == nullptr) continue;
-    rebalance_retire(state, tenant, slot_class, *unused);
-    return true;
-  }
-  if (state.emptying) return true;
+  if (give_unused(state, tenant) || state.emptying) return true;
   const SlotClass* donor = coldest_class(state, tenant, nullptr);
-  return donor != nullptr && emptying_begin(state, tenant, place_of(tenant, *donor), {.is_leaving = true});
+  if (donor != nullptr && emptying_begin(state, tenant, place_of(tenant, *donor), {.is_leaving = true}))
+    return true;
+  return stock_take_back(state, tenant) > 0 && give_unused(state, tenant);
 }
 
 bool rebalance_tenants(StoreState& state, Tenant& tenant) {
   if (!rebalance_is_due(state, tenant)) return false;
   if (state.emptying || is_one_on_its_way(state)) return true;
   Tenant* rich = richest_tenant(state, tenant);
-  const SlotClass* donor = rich == nullptr ? nullptr : coldest_class(state, *rich, nullptr);
-  return donor != nullptr && emptying_begin(state, *rich, place_of(*rich, *donor), {.is_leaving = true});
+  return rich != nullptr && rebalance_shrink(state, *rich);
 }
 
 void rebalance_resumed(StoreState& state, const Session& session) {

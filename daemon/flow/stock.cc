@@ -108,11 +108,11 @@ void stock_refill(StoreState& state, Session& session, SpaceId space, std::uint3
   wanted = std::min(wanted, kStockEntries - session.stocked_count);
   wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, room(tenant.classes[slot_class])));
   if (wanted == 0) return;
-  const SlotOutcome taken = slots_take(state, {.session = &session,
-                                               .tenant = &tenant,
-                                               .slot_class = slot_class,
-                                               .count = wanted,
-                                               .is_for_stock = true});
+  const SlotOutcome& taken = slots_take(state, {.session = &session,
+                                                .tenant = &tenant,
+                                                .slot_class = slot_class,
+                                                .count = wanted,
+                                                .is_for_stock = true});
   std::uint32_t entry = 0;
   for (const TakenSlot& each : taken.slots) {
     while (session.stock[entry] != BlockId::kNone) ++entry;

@@ -54,6 +54,7 @@ StreamPages fastest() {
 }  // namespace
 
 void stream_copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;  // memcpy may not have null pointers even then
   if (bytes < kStreamCopyBytesMin) {
     std::memcpy(to, from, bytes);
     return;
@@ -73,7 +74,7 @@ void stream_copy(void* to, const void* from, std::size_t bytes) {
 #else
 
 void stream_copy(void* to, const void* from, std::size_t bytes) {
-  std::memcpy(to, from, bytes);
+  if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 #endif

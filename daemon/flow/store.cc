@@ -45,14 +45,18 @@ std::size_t Store::do_work() {
   work += draining_step(*state_);
   work += quota_step(*state_);
   work += evict_background(*state_);
-  work += directory_grow_step(*state_);
+  // One growth a turn.
+  const std::size_t grown = directory_grow_step(*state_);
+  work += grown > 0 || !state_->index->grow_step() ? grown : 1;
   work += emptying_step(*state_);
   for (Tenant& tenant : state_->tenants) work += access_drain(*state_, tenant, kAccessTouchesMax);
   return work;
 }
 
 TimeNs Store::next_deadline() const {
-  if (!state_->invalidations.empty() || state_->directories_growing > 0 || state_->emptying) return 0;
+  if (!state_->invalidations.empty() || state_->directories_growing > 0 || state_->emptying ||
+      state_->index->wants_growth())
+    return 0;
   return std::min({checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
                    state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
 }

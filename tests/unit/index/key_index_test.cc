@@ -21,10 +21,17 @@ Key key_of(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d) {
   return Key{{a, b, c, d}};
 }
 
+void make_room(KeyIndex& index, std::uint64_t count) {
+  ASSERT_TRUE(index.reserve(count).is_ok());
+  while (index.grow_step()) {
+  }
+  EXPECT_FALSE(index.wants_growth());
+}
+
 template <class Make>
 void expect_regular_keys_fit(Make&& make) {
   KeyIndex index(42);
-  ASSERT_TRUE(index.reserve(kCount).is_ok());
+  make_room(index, kCount);
   const std::uint64_t bytes = index.bytes_resident();
   for (std::uint32_t i = 0; i < kCount; ++i) {
     ASSERT_EQ(index.insert(kTenant, kSpace, make(i), BlockId{i}), Code::kOk) << i;
@@ -107,7 +114,7 @@ TEST(KeyIndex, AgreesWithAPlainMapOverARandomLife) {
 TEST(KeyIndex, WhatWasReservedSufficesAtTheFullest_L13) {
   constexpr std::uint32_t kFullest = 943000;
   KeyIndex index(6);
-  ASSERT_TRUE(index.reserve(kFullest).is_ok());
+  make_room(index, kFullest);
   const std::uint64_t bytes = index.bytes_resident();
   for (std::uint32_t i = 0; i < kFullest; ++i)
     ASSERT_EQ(index.insert(kTenant, kSpace, key_of(i, 0, 0, 1), BlockId{i}), Code::kOk) << i;
@@ -116,6 +123,36 @@ TEST(KeyIndex, WhatWasReservedSufficesAtTheFullest_L13) {
     ASSERT_EQ(index.insert(kTenant, kSpace, key_of(kFullest + i, 0, 0, 1), BlockId{i}), Code::kOk) << i;
   }
   EXPECT_EQ(index.bytes_resident(), bytes);
+}
+
+// A part is made anew at a time: as many steps as parts, none of which touches more than its share.
+TEST(KeyIndex, GrowthIsWorkInStepsAndKeysAreFoundInBetween) {
+  constexpr std::uint32_t kMany = 50000;
+  KeyIndex index(7);
+  make_room(index, kMany);
+  for (std::uint32_t i = 0; i < kMany; ++i)
+    ASSERT_EQ(index.insert(kTenant, kSpace, key_of(i, 0, 0, 1), BlockId{i}), Code::kOk);
+  ASSERT_TRUE(index.reserve(4 * std::uint64_t{kMany}).is_ok());
+  std::uint64_t bytes = index.bytes_resident();
+  std::uint32_t steps = 0;
+  for (; index.grow_step(); ++steps) {
+    const std::uint32_t i = steps * 700;
+    ASSERT_EQ(index.find(kTenant, kSpace, key_of(i, 0, 0, 1)), BlockId{i});
+    ASSERT_LE(index.bytes_resident(), bytes + bytes / 8);
+    bytes = index.bytes_resident();
+  }
+  EXPECT_EQ(steps, kIndexParts);
+  EXPECT_EQ(index.size(), kMany);
+  for (std::uint32_t i = 0; i < kMany; ++i)
+    ASSERT_EQ(index.find(kTenant, kSpace, key_of(i, 0, 0, 1)), BlockId{i});
+}
+
+TEST(KeyIndex, AnInsertDoesNotWaitForTheSteps) {
+  KeyIndex index(8);
+  ASSERT_TRUE(index.reserve(kCount).is_ok());
+  for (std::uint32_t i = 0; i < kCount; ++i)
+    ASSERT_EQ(index.insert(kTenant, kSpace, key_of(i, 0, 0, 1), BlockId{i}), Code::kOk) << i;
+  EXPECT_EQ(index.size(), kCount);
 }
 
 TEST(KeyIndex, AnAbsurdReservationIsRefusedNotThrown_L13) {

@@ -8,7 +8,7 @@ set -euo pipefail
 
 declare -A groups=(
   [build]="cmake ninja-build g++ ccache pkg-config libboost-dev libcuckoo-dev libyaml-cpp-dev libspdlog-dev libfmt-dev
-           libcli11-dev nlohmann-json3-dev libxxhash-dev libssl-dev libsystemd-dev libbenchmark-dev libgtest-dev
+           libcli11-dev nlohmann-json3-dev libxxhash-dev libssl-dev libsystemd-dev liburing-dev libbenchmark-dev libgtest-dev
            pybind11-dev python3 python3-dev"
   [test]="python3-pytest python3-numpy procps util-linux"
   [python]="python3-venv python3-dev python3-pip"

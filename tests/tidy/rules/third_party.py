@@ -20,7 +20,7 @@ ADAPTERS = {
     "gtest": ["tests/*"],
     "gmock": ["tests/*"],
     "benchmark": ["tools/kvbench/*"],
-    "liburing": ["daemon/io/uring_ring.cc"],
+    "liburing": ["daemon/io/uring_queue.cc"],
 }
 
 

@@ -52,6 +52,8 @@ std::string_view io_advice(int error_number) {
       return "the device is gone: configure another path, or bring it back";
     case EINVAL:
       return "the file system does not take this size, offset or alignment with O_DIRECT";
+    case EOPNOTSUPP:
+      return "the device or its file system cannot do this";
     default:
       return {};
   }

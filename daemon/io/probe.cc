@@ -68,7 +68,8 @@ void probe_polling(PathProbe& probe, int fd) {
     probe.polled = {false, "no O_DIRECT"};
   } else {
     const Status status = try_polling(fd, probe.alignment.value);
-    probe.polled = {status.is_ok(), status.message()};
+    probe.polled = {status.is_ok(),
+                    status.is_ok() ? "" : status.message() + " (NVMe: nvme.poll_queues of the kernel)"};
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct IoCase {
   std::string name;
   std::function<Result<IoUnderTest>(std::uint32_t depth)> open;
 };
+
+/// For messages of GoogleTest.
+inline void PrintTo(const IoCase& each, std::ostream* out) {
+  *out << each.name;
+}
 
 std::vector<IoCase> all_io_cases();
 /// Those that call the kernel and nothing around it.

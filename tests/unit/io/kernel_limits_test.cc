@@ -74,7 +74,7 @@ class KernelLimits : public testing::Test {
   }
 };
 
-using KernelDenies = testing::TestWithParam<int>;
+class KernelDenies : public KernelLimits, public testing::WithParamInterface<int> {};
 
 TEST_P(KernelDenies, D07_ThreadsServeAndSayWhy) {
   const auto deny = [] { return deny_calls({SYS_io_uring_setup}, GetParam()); };

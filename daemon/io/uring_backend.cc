@@ -31,11 +31,11 @@ class UringBackend final : public IoBackend {
   std::size_t reap(TimeNs now_ns, std::span<IoCompletion> completions) override;
   void cancel(std::uint32_t slot) override;
   [[nodiscard]] int completion_fd() const override { return queue_.fd(); }
-  /// A polled device tells nobody; a kernel that was short of memory is asked again.
+  /// A polled device tells nobody. A kernel that was short of memory is asked again after the next completion; at
+  /// once, if none is to come.
   [[nodiscard]] TimeNs next_deadline_ns() const override {
-    const bool is_due =
-        !staged_.is_empty() || !refused_.is_empty() || (options_.use_polling && in_kernel_ > 0);
-    return is_due ? 0 : kNever;
+    const bool is_stuck = !staged_.is_empty() && in_kernel_ == 0;
+    return is_stuck || !refused_.is_empty() || (options_.use_polling && in_kernel_ > 0) ? 0 : kNever;
   }
   [[nodiscard]] std::uint32_t depth() const override { return depth_; }
   [[nodiscard]] IoFacts facts() const override;
@@ -165,7 +165,7 @@ bool UringBackend::start(const IoOperation& operation) {
 void UringBackend::flush(TimeNs) {
   for (int tries = 0; !staged_.is_empty() && tries < kSubmitTriesMax; ++tries) {
     const int result = queue_.submit();
-    if (result == -EAGAIN || result == -EBUSY) return;
+    if (result == -EAGAIN || result == -EBUSY || result == -ENOMEM) return;
     if (result < 0 && result != -EINTR) return refuse_staged(-result);
     for (int taken = 0; taken < result; ++taken) {
       (void)staged_.pop();

@@ -20,6 +20,8 @@ class RingHarness {
   RingHarness(IoUnderTest under, const IoRingOptions& options);
 
   IoRing& ring() { return *ring_; }
+  /// Destroys it; the memory stays.
+  void close() { ring_.reset(); }
   ManualClock& clock() { return clock_; }
   [[nodiscard]] int fd() const { return under_.fd; }
   [[nodiscard]] std::span<std::byte> memory(IoRegion region) const;

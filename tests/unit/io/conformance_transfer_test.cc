@@ -60,7 +60,8 @@ TEST_P(IoTransferConformance, D03_TenThousandThroughADepthOfEight) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> ids;
   for (std::size_t i = 0; i < kCount; ++i) {
     const std::uint64_t at = chance.below(RingHarness::kRegionBytes / (4 * kKiB)) * 4 * kKiB;
-    const IoId id = harness_->submit(harness_->request(IoKind::kRead, at, 4 * kKiB));
+    const IoId id =
+        harness_->submit(harness_->request(IoKind::kRead, harness_->unused(at, 4 * kKiB), 4 * kKiB));
     EXPECT_TRUE(ids.emplace(id.slot, id.generation).second) << "an id is never used twice";
     ASSERT_LE(ring().in_device_count(), 8U);
   }

@@ -49,13 +49,22 @@ IoId RingHarness::submit(const IoRequest& request) {
   for (; !id.has_value(); id = ring_->submit(request)) {
     if (poll() == 0) wait();
   }
+  offsets_.insert(request.offset);
   return *id;
+}
+
+std::uint64_t RingHarness::unused(std::uint64_t offset, std::uint32_t bytes) const {
+  while (offsets_.contains(offset)) offset = (offset + bytes) % kRegionBytes;
+  return offset;
 }
 
 std::size_t RingHarness::poll() {
   std::array<IoEvent, 16> events;
   const std::size_t count = ring_->poll(clock_.now_ns(), events);
   events_.insert(events_.end(), events.begin(), events.begin() + static_cast<std::ptrdiff_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!events[i].is_held) offsets_.erase(events[i].request.offset);
+  }
   return count;
 }
 

@@ -3,6 +3,7 @@
 // kernel on the ring's descriptor and for time by moving it.
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "daemon/io/io_ring.h"
@@ -30,6 +31,8 @@ class RingHarness {
   [[nodiscard]] IoRequest request(IoKind kind, std::uint64_t offset, std::uint32_t bytes) const;
   /// Polls until there is room.
   IoId submit(const IoRequest& request);
+  /// `offset`, or the next one of a block that no request reads into: requests share no memory.
+  [[nodiscard]] std::uint64_t unused(std::uint64_t offset, std::uint32_t bytes) const;
   /// One round; events are recorded.
   std::size_t poll();
   void wait();
@@ -48,6 +51,7 @@ class RingHarness {
   ShmMapping memory_[2];
   std::unique_ptr<IoRing> ring_;
   std::vector<IoEvent> events_;
+  std::set<std::uint64_t> offsets_;  ///< of requests that are not over
 };
 
 /// Bytes that tell by whom they were written.

@@ -78,6 +78,13 @@ TEST_F(UringPipe, ShortReadsOfTheKernelAreResumed) {
               static_cast<char>('a' + part));
 }
 
+// What cannot be synced says so: the call was made.
+TEST_F(UringPipe, ASyncReachesTheFile) {
+  const IoEvent event = harness_->run({.kind = IoKind::kSync});
+  EXPECT_EQ(event.outcome, IoOutcome::kFailed);
+  EXPECT_EQ(event.error, EINVAL);
+}
+
 // Otherwise the kernel would go on writing into memory that has another owner by then.
 TEST(UringClose, WaitsForWhatTheDeviceHas) {
   Result<IoUnderTest> under = kernel_io_cases()[1].open(32);

@@ -50,7 +50,7 @@ class PosixBackend final : public IoBackend {
   }
 
  private:
-  struct Thread {
+  struct Thread {  // NOLINT(clang-analyzer-optin.performance.Padding): destroyed from the last to the first
     Thread(std::uint32_t index, std::unique_ptr<EventfdWaiter> own, Mailbox<PosixDone>& done)
         : waiter(std::move(own)),
           worker(index, *waiter, done),

@@ -61,7 +61,7 @@ std::string uring_depth_reason(std::uint32_t wished, std::uint32_t depth, int er
 
 std::string uring_region_reason(std::uint64_t bytes, int error_number) {
   const std::string call = "io_uring_register_buffers of " + format_size(bytes);
-  const std::string message = Status::from_errno(call, error_number).message();
+  std::string message = Status::from_errno(call, error_number).message();
   if (bytes > kRegionBytesMax) return message + "; the kernel registers 1 GiB at once: lower host.slab_bytes";
   if (error_number != ENOMEM && error_number != EPERM) return message;
   return message + "; " + memory_lock_limit() +

@@ -20,11 +20,13 @@ ImageSet make_images(std::uint64_t shape) {
   // Half the time the use before had the same generation, in an epoch whose count was lost in a crash.
   const SegmentIdentity old =
       shape % 2 == 0 ? SegmentIdentity{store, 1, 3, 5, 3} : SegmentIdentity{store, 1, 3, 8, 2};
+  // Of another segment, or of the same one on another path.
+  const SegmentIdentity neighbour =
+      shape % 4 < 2 ? SegmentIdentity{store, 1, 4, 8, 3} : SegmentIdentity{store, 2, 3, 8, 3};
   const bool is_sealed = shape % 3 != 0;
   ImageSet set;
   set.old = write_segment(shape, Role::kOld, old, true, nullptr);
-  set.neighbour =
-      write_segment(shape, Role::kNeighbour, {store, shape % 2 == 0 ? 1U : 2U, 4, 8, 3}, true, nullptr);
+  set.neighbour = write_segment(shape, Role::kNeighbour, neighbour, true, nullptr);
   set.other_store = write_segment(shape, Role::kOtherStore, {{{1, 2}}, 1, 3, 8, 3}, true, nullptr);
   set.now = write_segment(shape, Role::kNow, now, is_sealed, shape % 5 == 0 ? nullptr : &set.old);
   return set;

@@ -73,7 +73,7 @@ TEST(DiskRecordHeader, EveryTruncationIsFound) {
 
 TEST(DiskRecordHeader, AnotherVersionIsToldOnlyWhenIntact) {
   const test::ExampleStore store = test::example_store();
-  Slot slot = encode_as_is(store.records[1], 2);
+  Slot slot = encode_as_is(store.records[1], kFormatVersion + 1);
   EXPECT_EQ(verify(store, slot), DiskFault::kVersion);
   slot[100] ^= std::byte{1};
   EXPECT_EQ(verify(store, slot), DiskFault::kHeaderDamaged);
@@ -163,6 +163,18 @@ TEST(DiskRecordHeader, FieldsThatContradictAreMalformedAlthoughSealed) {
   }
 }
 
+// Counts decide what is read: they and the length say the same, or nothing is.
+TEST(DiskRecordHeader, ALengthThatItsCountsDoNotExplainIsMalformedAlthoughSealed) {
+  const test::ExampleStore store = test::example_store();
+  for (const std::uint32_t more : {8U, 16U, 96U}) {
+    Slot slot = encode(store.records[1]);
+    seal(kRecordMagic, std::span(slot).first(store.records[1].header_bytes() + more));
+    EXPECT_EQ(verify(store, slot), DiskFault::kMalformed) << more;
+    seal(kRecordMagic, std::span(slot).first(store.records[1].header_bytes() - more));
+    EXPECT_EQ(verify(store, slot), DiskFault::kMalformed) << more;
+  }
+}
+
 TEST(DiskRecordHeader, MarksHaveNothingOfABlock) {
   const test::ExampleStore store = test::example_store();
   const std::vector<std::function<void(DiskRecord&)>> changes = {
@@ -211,6 +223,18 @@ TEST(VerifyRecord, D16_TheRightPlaceWithAnotherBlockIsRefused) {
               DiskFault::kOtherBlock)
         << "change " << i;
   }
+}
+
+// A reader that has all the bytes that the index names knows that a longer one is damage, not a short read.
+TEST(VerifyRecord, ADamagedLengthIsNoShortRead) {
+  const test::ExampleStore store = test::example_store();
+  Slot slot = encode(store.records[1]);
+  slot[offsetof(FormatPrefix, bytes) + 1] ^= std::byte{4};
+  DiskRecord read;
+  const std::span<const std::byte> header = std::span(slot).first(store.records[1].header_bytes());
+  EXPECT_EQ(verify_header(store.segment, expect(store.records[1]), header, read), DiskFault::kHeaderDamaged);
+  EXPECT_EQ(verify_header(store.segment, expect(store.records[1]), header.first(415), read),
+            DiskFault::kTruncated);
 }
 
 TEST(VerifyRecord, D01_AShortReadIsNeverTheBlock) {

@@ -1,5 +1,6 @@
 #include "daemon/disk/format_footer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "daemon/disk/format_seal.h"
@@ -49,8 +50,9 @@ void encode_footer(const SegmentContext& segment, const FooterContent& content, 
                content.data_end <= trailer.index_offset,
            "a footer fits behind the data");
   std::memset(out.data(), 0, out.size());
-  std::memcpy(out.data(), content.scopes.data(), content.scopes.size_bytes());
-  std::memcpy(out.data() + content.scopes.size_bytes(), content.entries.data(), content.entries.size_bytes());
+  const std::span<const std::byte> scopes = std::as_bytes(content.scopes);
+  const std::span<const std::byte> entries = std::as_bytes(content.entries);
+  std::copy(entries.begin(), entries.end(), std::copy(scopes.begin(), scopes.end(), out.begin()));
   trailer.index_checksum = checksum64(out.first(trailer.index_bytes));
   const std::span<std::byte> last = out.last(segment.geometry.alignment).first(sizeof trailer);
   std::memcpy(last.data(), &trailer, sizeof trailer);

@@ -21,7 +21,7 @@ struct SegmentContext {
   SegmentGeometry geometry;
 };
 
-inline constexpr std::uint32_t kSegmentUnitsMin = 8;
+inline constexpr std::uint64_t kSegmentUnitsMin = 8;
 
 constexpr bool is_valid_geometry(const SegmentGeometry& g) {
   const bool is_aligned = g.alignment >= kAlignmentMin && g.alignment <= kAlignmentMax &&

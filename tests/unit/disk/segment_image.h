@@ -49,7 +49,7 @@ struct SegmentImage {
   }
 };
 
-inline constexpr SegmentGeometry kImageGeometry{.segment_bytes = 384 * 1024, .alignment = 4096};
+inline constexpr SegmentGeometry kImageGeometry{.segment_bytes = 384ULL * 1024, .alignment = 4096};
 
 /// Written over `previous` (null: zeros). An open one has some of its groups and no footer.
 SegmentImage write_segment(std::uint64_t shape, Role role, const SegmentIdentity& identity, bool is_sealed,

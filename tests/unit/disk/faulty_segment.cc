@@ -43,12 +43,12 @@ void FaultySegment::inflict(DiskMishap mishap, Prng& prng) {
       return flip(prng.below(size * 8));
     case DiskMishap::kFlipHeaderBit: {
       const DiskRecord& record = pick_record(prng);
-      return flip(record.header.offset * 8 + prng.below(record.header_bytes() * 8));
+      return flip(record.header.offset * 8 + prng.below(std::uint64_t{record.header_bytes()} * 8));
     }
     case DiskMishap::kFlipSegmentHeaderBit:
       return flip(prng.below(sizeof(SegmentHeader) * 8));
     case DiskMishap::kFlipFooterBit:
-      return flip((size - 8192) * 8 + prng.below(8192 * 8));
+      return flip((size - 8192) * 8 + prng.below(8192ULL * 8));
     case DiskMishap::kSwapSectors:
       return swap(prng.below(sectors), prng.below(sectors));
     case DiskMishap::kSwapHeaders:

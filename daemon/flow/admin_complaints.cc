@@ -8,6 +8,7 @@ namespace {
 
 // A healthy client's service thread answers in well under a millisecond, on a busy machine in some.
 constexpr TimeNs kSilenceNs = kNsPerSecond;
+constexpr TimeNs kRefusalAgeNs = 10 * kNsPerSecond;  // nobody asked for room since
 
 std::string who(std::uint32_t pid, const std::string& name) {
   return "pid " + std::to_string(pid) + " (" + name + ")";
@@ -33,6 +34,37 @@ std::string about_silence(const Unanswered& each, TimeNs now_ns) {
          "(SIGSTOP, a paused container, a debugger)?";
 }
 
+std::string keepers(StoreState& state, const EmptyingRefusal& refusal) {
+  if (refusal.pid == 0) return "pins of clients that closed keep";
+  for (const auto& session : state.sessions) {
+    if (session != nullptr && session->request.pid == refusal.pid)
+      return who(refusal.pid, session->request.client_name) + " keeps";
+  }
+  return "pid " + std::to_string(refusal.pid) + " keeps";
+}
+
+std::string about_refusal(StoreState& state, const Tenant& tenant, const SlotClass& slot_class) {
+  const EmptyingRefusal& refusal = slot_class.refusal;
+  const bool is_pinned = refusal.cause == Cause::kPinnedBy;
+  return "namespace " + tenant.name + ": " + keepers(state, refusal) + " a block in " +
+         std::to_string(refusal.kept) + " of " + std::to_string(refusal.tried) + " slabs with slots of " +
+         format_size(slot_class.slot_bytes) + (is_pinned ? ", leased or pinned" : ", being written") +
+         ": no slab can go to other block sizes or namespaces that need room before all of its blocks can "
+         "leave";
+}
+
+// What failed again and again for a second, and within the last ten: busy clients are in the way for milliseconds.
+void add_refusals(StoreState& state, std::vector<std::string>& lines) {
+  for (const Tenant& tenant : state.tenants) {
+    for (const SlotClass& each : tenant.classes) {
+      const EmptyingRefusal& refusal = each.refusal;
+      const bool is_lasting = refusal.cause != Cause::kNone && refusal.at_ns >= refusal.since_ns + kSilenceNs;
+      if (is_lasting && state.now() < refusal.at_ns + kRefusalAgeNs)
+        lines.push_back(about_refusal(state, tenant, each));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> admin_complaints(StoreState& state) {
@@ -42,6 +74,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
     if (client.leased_bytes > budget) lines.push_back(about_leases(client));
     if (client.state != "attached") lines.push_back(about_zombie(client));
   }
+  add_refusals(state, lines);
   const TimeNs now = state.now();
   if (now <= kSilenceNs) return lines;
   for (const Unanswered& each : unanswered_since(state, now - kSilenceNs))

@@ -4,6 +4,7 @@
 
 #include "daemon/flow/access.h"
 #include "daemon/flow/evict_gather.h"
+#include "daemon/flow/pin.h"
 #include "daemon/flow/unpublish.h"
 
 namespace kvtier {
@@ -35,7 +36,10 @@ Code evict_begin(StoreState& state, BlockId id) {
   BlockRecord& record = state.blocks[id];
   if (record.state != BlockState::kReady) return Code::kNotFound;
   if (!state.tree->has_only_leaving_children(id)) return Code::kExists;
-  if ((record.flags & (kBlockPinned | kBlockBusy)) != 0) return Code::kBusy;
+  if ((record.flags & (kBlockPinned | kBlockBusy)) != 0) {
+    if (Session* holder = pin_holder(state, id); holder != nullptr) ++holder->pins_seen;
+    return Code::kBusy;
+  }
   Tenant& tenant = state.tenants[record.tenant];
   Slab& slab = state.slab_of(record.slot);
   const std::uint32_t slot = record.slot.slot();

@@ -27,7 +27,7 @@ struct EvictRequest {
 struct EvictPass {
   std::uint32_t evicted = 0;
   std::uint32_t pinned = 0;         ///< candidates that leases or pins kept
-  std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them
+  std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them; 0: pins of clients that closed
 };
 
 EvictPass evict_for(StoreState& state, const EvictRequest& request);

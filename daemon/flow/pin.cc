@@ -24,6 +24,12 @@ void uncount_pin(StoreState& state, BlockRecord& record) {
 
 }  // namespace
 
+Session* pin_holder(StoreState& state, BlockId id) {
+  const auto hold = state.pin_holds.find(index_of(id));
+  return hold == state.pin_holds.end() ? nullptr
+                                       : state.session(hold->second.session, hold->second.session_id);
+}
+
 bool pin_drop(StoreState& state, BlockId id) {
   if (state.pin_holds.erase(index_of(id)) == 0) return false;
   uncount_pin(state, state.blocks[id]);
@@ -43,7 +49,7 @@ Code pin_keys(StoreState& state, Session& session, SpaceId space, std::span<cons
       if (tenant.pinned_bytes + state.slab_of(record.slot).slot_bytes() > bytes_max) return Code::kNoSpace;
       count_pin(state, record);
     }
-    state.pin_holds[index_of(id)] = {expires_ns, session.id};
+    state.pin_holds[index_of(id)] = {expires_ns, session.index, session.id};
     state.pins_expire_at_ns = std::min(state.pins_expire_at_ns, expires_ns);
     ++count;
   }

@@ -14,6 +14,8 @@ namespace kvtier {
 Code pin_keys(StoreState& state, Session& session, SpaceId space, std::span<const Key> keys, TimeNs ttl_ns,
               std::uint32_t& count);
 std::uint32_t unpin_keys(StoreState& state, Session& session, SpaceId space, std::span<const Key> keys);
+/// Who pinned it last. Null: nobody, or a client that closed since; its pins stay until they expire.
+Session* pin_holder(StoreState& state, BlockId id);
 /// Ends a block's pin, if it has one: before its slot goes.
 bool pin_drop(StoreState& state, BlockId id);
 /// Ends the pins whose time is over; returns how many.

@@ -30,10 +30,6 @@ std::size_t quota_step(StoreState& state) {
   std::size_t taken = 0;
   for (Tenant& tenant : state.tenants) {
     if (!is_beyond(tenant)) continue;
-    if (state.now() < tenant.shrink_again_ns) {
-      state.quota_at_ns = std::min(state.quota_at_ns, tenant.shrink_again_ns);
-      continue;
-    }
     const bool is_taken = rebalance_shrink(state, tenant);
     taken += is_taken ? 1 : 0;
     if (is_beyond(tenant))

@@ -13,6 +13,7 @@ namespace {
 // more.
 constexpr std::uint32_t kAgeFactor = 2;
 constexpr std::uint32_t kAgeMarginMs = 1000;
+constexpr TimeNs kRefusalHoldsNs = kNsPerSecond;
 
 std::uint32_t coldest_age_ms(StoreState& state, const SlotClass& slot_class) {
   const BlockId coldest = slot_class.evictor->coldest();
@@ -29,11 +30,12 @@ Slab* unused_slab(StoreState& state, const SlotClass& slot_class) {
   return nullptr;
 }
 
+// But for classes of which no slab could be emptied just now.
 SlotClass* coldest_class(StoreState& state, Tenant& tenant, const SlotClass* except) {
   SlotClass* best = nullptr;
   std::uint32_t best_age = 0;
   for (SlotClass& each : tenant.classes) {
-    if (&each == except || each.evictor->size() == 0) continue;
+    if (&each == except || each.evictor->size() == 0 || state.now() < each.refusal.again_ns) continue;
     const std::uint32_t age = coldest_age_ms(state, each);
     if (best != nullptr && age <= best_age) continue;
     best = &each;
@@ -107,6 +109,18 @@ bool is_one_on_its_way(StoreState& state) {
   return false;
 }
 
+// The latest that still says how things are. Leases end without a word to us.
+const EmptyingRefusal* last_refusal(StoreState& state, const Tenant& tenant, const SlotClass* except) {
+  const EmptyingRefusal* last = nullptr;
+  for (const SlotClass& each : tenant.classes) {
+    const EmptyingRefusal& refusal = each.refusal;
+    if (&each == except || refusal.cause == Cause::kNone || state.now() >= refusal.at_ns + kRefusalHoldsNs)
+      continue;
+    if (last == nullptr || refusal.at_ns > last->at_ns) last = &refusal;
+  }
+  return last;
+}
+
 }  // namespace
 
 void rebalance_retire(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab) {
@@ -170,6 +184,14 @@ bool rebalance_tenants(StoreState& state, Tenant& tenant) {
   if (state.emptying || is_one_on_its_way(state)) return true;
   Tenant* rich = richest_tenant(state, tenant);
   return rich != nullptr && rebalance_shrink(state, *rich);
+}
+
+const EmptyingRefusal* rebalance_refusal(StoreState& state, Tenant& tenant, std::uint32_t slot_class,
+                                         Cause cause) {
+  const EmptyingRefusal* last = last_refusal(state, tenant, &tenant.classes[slot_class]);
+  if (last != nullptr || cause != Cause::kTierFull || !rebalance_is_due(state, tenant)) return last;
+  const Tenant* rich = richest_tenant(state, tenant);
+  return rich != nullptr ? last_refusal(state, *rich, nullptr) : nullptr;
 }
 
 void rebalance_resumed(StoreState& state, const Session& session) {

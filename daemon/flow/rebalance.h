@@ -22,6 +22,11 @@ bool rebalance_shrink(StoreState& state, Tenant& tenant);
 /// (asked for now or before); a deferred reservation is tried again when it arrived.
 bool rebalance_tenants(StoreState& state, Tenant& tenant);
 
+/// Why memory that others have could not be had just now for a reservation of this class, which was refused with
+/// `cause`: somebody keeps a block in each slab that was tried. Null: that is not why.
+const EmptyingRefusal* rebalance_refusal(StoreState& state, Tenant& tenant, std::uint32_t slot_class,
+                                         Cause cause);
+
 /// An empty slab of the class leaves its namespace: clients unmap it, then its memory is made anew.
 void rebalance_retire(StoreState& state, Tenant& tenant, SlotClass& donor, Slab& slab);
 

@@ -88,9 +88,20 @@ void take_from_stocks(StoreState& state, const SlotRequest& request, SlotOutcome
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
 }
 
+// There would be room if somebody did not keep a block in every slab of another slot size or namespace.
+void blame_keeper(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kIndexFull) return;
+  const EmptyingRefusal* refusal =
+      rebalance_refusal(state, *request.tenant, request.slot_class, outcome.cause);
+  if (refusal == nullptr) return;
+  outcome.cause = refusal->cause;
+  outcome.holder_pid = refusal->pid;
+}
+
 // There would be room if who was asked for it had answered. Leases are the truer cause: they stay.
 void blame_silence(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
-  if (outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kIndexFull) return;
+  const bool is_known = outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kWriterBusy;
+  if (is_known || outcome.cause == Cause::kIndexFull) return;
   const Session* silent = unanswered_by(state, *request.tenant, request.slot_class, *request.session);
   if (silent == nullptr) return;
   outcome.cause = Cause::kWriterBusy;
@@ -131,7 +142,10 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
   }
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
   if (outcome.slots.size() < request.count && !outcome.could_wait) take_from_stocks(state, request, outcome);
-  if (outcome.slots.size() < request.count && !outcome.could_wait) blame_silence(state, request, outcome);
+  if (outcome.slots.size() < request.count && !outcome.could_wait) {
+    blame_keeper(state, request, outcome);
+    blame_silence(state, request, outcome);
+  }
   if (request.is_all_or_nothing && outcome.slots.size() < request.count) {
     for (const TakenSlot& taken : outcome.slots) slots_return(state, taken);
     outcome.slots.clear();

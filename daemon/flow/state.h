@@ -39,6 +39,17 @@ struct Space {
   bool is_invalidated = false;   ///< its blocks are leaving; it takes no new ones until they are gone
 };
 
+/// An attempt to empty a slab of a class that found none that could be (emptying.h).
+struct EmptyingRefusal {
+  Cause cause = Cause::kNone;  ///< kPinnedBy or kWriterBusy, kNone: nobody is to blame
+  std::uint32_t pid = 0;       ///< who keeps most of the slabs; 0: pins of clients that closed, or unknown
+  std::uint32_t kept = 0;      ///< slabs that it keeps, of
+  std::uint32_t tried = 0;     ///< so many
+  TimeNs since_ns = 0;         ///< the first of attempts that failed one after another
+  TimeNs at_ns = 0;            ///< the last one
+  TimeNs again_ns = 0;         ///< not tried again before then
+};
+
 /// All slabs of a namespace with one slot size, and the order in which their blocks leave.
 struct SlotClass {
   std::uint64_t slot_bytes = 0;
@@ -48,6 +59,8 @@ struct SlotClass {
   std::uint64_t slots = 0;
   std::uint64_t slots_free = 0;
   std::uint64_t slots_stocked = 0;
+  EmptyingRefusal refusal;
+  std::uint32_t look_next = 0;  ///< place in `slabs`: where emptying looks next, beyond the coldest
 };
 
 /// A namespace.
@@ -64,7 +77,6 @@ struct Tenant {
   std::uint64_t slab_bytes = 0;
   std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
   std::uint64_t blocks_ready = 0;
-  TimeNs shrink_again_ns = 0;      ///< no slab could be emptied: not tried again before then
   std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
 };
 
@@ -90,6 +102,12 @@ constexpr std::array<BlockId, kStockEntries> empty_stock() {
   return stock;
 }
 
+/// Slabs that somebody keeps from being emptied.
+struct KeptSlabs {
+  std::uint32_t pinned = 0;   ///< by leases and pins
+  std::uint32_t writing = 0;  ///< by blocks being written, or a revocation that was not answered
+};
+
 struct Session {
   enum class Life : std::uint8_t { kAttached, kZombie, kAdopted };
 
@@ -113,6 +131,7 @@ struct Session {
   std::uint32_t requests_open = 0;      ///< waits, deferred reservations and invalidations: not answered yet
   std::uint32_t blocks_waited_for = 0;  ///< by its open waits
   std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
+  KeptSlabs kept_slabs;         ///< in the last attempt to empty one: by the first holder found in each
   Leased leased;                ///< as the census counted last
   UniqueFd pidfd;               ///< of an adopted session, until it comes back or exits
 
@@ -125,6 +144,7 @@ struct Session {
 /// A kPin in force.
 struct PinHold {
   TimeNs expires_ns = 0;
+  SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;
 };
 
@@ -155,16 +175,31 @@ struct EmptyingPurpose {
   std::uint32_t wanted_by = 0;  ///< place in Tenant::classes of the one that it will be cut for
 };
 
+/// Where the search for holders is (emptying_look.h): in a slot's block, or below it.
+struct EmptyingLook {
+  std::uint32_t slot = 0;
+  BlockId at = BlockId::kNone;  ///< kNone: the slot's block was not looked at yet
+  SlotRef at_slot;              ///< with the generation: `at` is still the same block
+  Generation at_generation = 0;
+  bool is_climbing = false;   ///< everything below `at` was looked at
+  std::uint32_t outside = 0;  ///< blocks found below those of the slab, in other slabs
+};
+
 /// A slab that is being emptied (emptying.h).
 struct Emptying {
   NamespaceId tenant = NamespaceId::kNone;
   std::uint32_t donor = 0;  ///< its class: place in Tenant::classes
   EmptyingPurpose purpose;
+  std::uint64_t attempt = 0;  ///< number of this attempt: marks the slabs that it tried
   SlabIndex slab = SlabIndex::kNone;
-  std::uint32_t next_slot = 0;
-  std::uint32_t evicted = 0;  ///< for this slab
-  std::uint32_t tried = 0;    ///< slabs, and blocks whose slab could not be tried
-  bool is_done = false;       ///< empty; kept for a turn for the class that wants it
+  bool is_looking = true;  ///< for holders; else it evicts
+  EmptyingLook look;
+  std::uint32_t next_slot = 0;  ///< those before it were emptied
+  std::uint32_t evicted = 0;    ///< for this slab
+  std::uint32_t unlooked = 0;   ///< of them, since holders were looked for
+  std::uint32_t tried = 0;      ///< slabs
+  KeptSlabs kept;               ///< of them
+  bool is_done = false;         ///< empty; kept for a turn for the class that wants it
 };
 
 struct TakenSlot {
@@ -256,6 +291,7 @@ struct Store::State {
   EvictScratch evict_scratch;
   std::uint32_t directories_growing = 0;
   std::optional<Emptying> emptying;
+  std::uint64_t emptying_attempts = 0;
   PinCensus census;
   std::string cold_reason;
   StoreStats stats;

@@ -83,6 +83,7 @@ class Slab {
   std::unique_ptr<SlabRetirement> retire;         ///< decided in flow/rebalance; null: it stays
   bool is_revoking = false;                       ///< a revocation is not acknowledged yet
   bool is_emptying = false;                       ///< decided in flow/emptying: it gives no slots
+  std::uint64_t emptying_attempt = 0;             ///< the last one that tried this slab
   TimeNs asked_ns = 0;                            ///< when it was asked back, by revocation or to be unmapped
   std::uint32_t free_list_position = 0xffffffff;  ///< in its slot class's list of slabs with free slots
 

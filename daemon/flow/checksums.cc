@@ -54,7 +54,7 @@ void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) 
 }
 
 std::uint64_t checksums_due_count(const StoreState& state) {
-  return state.sums.size() + state.adopted.size() - state.adopted_next;
+  return state.sums.size() + state.unverified;
 }
 
 TimeNs checksums_next_due(const StoreState& state) {

@@ -4,6 +4,7 @@
 #include "daemon/config/cross_checks.h"
 #include "daemon/config/describe.h"
 #include "daemon/config/memory_limits.h"
+#include "daemon/config/reload.h"
 #include "daemon/flow/stats.h"
 #include "libkvclient/base/units.h"
 
@@ -164,9 +165,9 @@ void Daemon::reload(const ConfigLoad& loaded) {
     log_->error("reload refused, the old configuration stays", {{"cause", loaded.status().message()}});
     return;
   }
-  for (const SettingInfo* setting : changed_settings(*config_, *loaded.config)) {
-    log_->info(setting->reload == Reload::kLive ? "setting changed" : "setting needs a restart",
-               {{"path", setting->path}});
+  for (const SettingChange& change : changed_settings(*config_, *loaded.config)) {
+    log_->info(change.reload == Reload::kLive ? "setting changed" : "setting needs a restart",
+               {{"path", change.path}, {"before", change.before}, {"after", change.after}});
   }
   config_ = with_live_settings(*config_, *loaded.config);
   log_->set_level(config_->log.level);

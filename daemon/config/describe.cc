@@ -115,30 +115,4 @@ std::string annotated_default() {
   return text + annotated_namespaces();
 }
 
-std::vector<const SettingInfo*> changed_settings(const Config& before, const Config& after) {
-  std::vector<const SettingInfo*> changed;
-  const auto table = settings_table();
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    const SettingValue& old_value = before.effective[i].value;
-    const SettingValue& new_value = after.effective[i].value;
-    const bool is_text = old_value.number == 0 && new_value.number == 0;
-    const bool is_same =
-        old_value.number == new_value.number && (!is_text || old_value.text == new_value.text);
-    if (!is_same) changed.push_back(&table[i].info);
-  }
-  return changed;
-}
-
-std::shared_ptr<const Config> with_live_settings(const Config& before, const Config& after) {
-  auto config = std::make_shared<Config>(before);
-  const auto table = settings_table();
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table[i].info.reload != Reload::kLive) continue;
-    config->effective[i] = after.effective[i];
-    table[i].store(*config, config->effective[i].value);
-  }
-  config->namespaces = after.namespaces;
-  return config;
-}
-
 }  // namespace kvtier

@@ -1,7 +1,6 @@
 #pragma once
 // The configuration as people read it: effective values with their sources, and the annotated default file.
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,11 +24,5 @@ std::vector<ConfigRow> describe(const Config& config);
 
 /// What config/kvtierd.yaml is: every setting with its effect, range and default.
 std::string annotated_default();
-
-/// Settings whose values differ, by path; both configurations come from load_config().
-std::vector<const SettingInfo*> changed_settings(const Config& before, const Config& after);
-
-/// What is in force after a reload: `before`, with those values of `after` that change at run time.
-std::shared_ptr<const Config> with_live_settings(const Config& before, const Config& after);
 
 }  // namespace kvtier

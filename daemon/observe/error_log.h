@@ -18,22 +18,32 @@ class ErrorLog {
 
   struct Seen {
     std::uint64_t count = 0;      ///< how often, this one included; 0: no record was left
-    std::uint64_t unprinted = 0;  ///< repetitions since the last one that was due
-    bool is_print_due = false;    ///< the first one, and then one each kPrintPeriodNs
+    std::uint64_t unprinted = 0;  ///< repetitions of this detail since the last one that was due
+    std::uint64_t unprinted_other = 0;  ///< other details for which there was no place, since the last due one
+    bool is_print_due = false;          ///< a detail's first one, and then one each kPrintPeriodNs
   };
   static constexpr TimeNs kPrintPeriodNs = 10 * kNsPerSecond;
+  /// Different details of one text a period. A peer that chooses its details cannot fill the log.
+  static constexpr std::size_t kDetailsMax = 16;
 
-  /// `text` tells one error from another: constant words, no numbers that change.
-  Seen record(LogLevel level, std::string_view text);
+  /// `text` is the error that is counted: constant words, no numbers that change. `detail` tells one event of it
+  /// from another: a different one is due although the same error was printed just now.
+  Seen record(LogLevel level, std::string_view text, std::string_view detail = {});
 
  private:
-  struct Entry {
+  struct Detail {
+    std::size_t hash = 0;  // of its text: an unlikely collision holds one line back
     TimeNs printed_ns = 0;
     std::uint64_t unprinted = 0;
   };
+  struct Entry {
+    std::vector<Detail> details;  // at most kDetailsMax
+    std::uint64_t unprinted_other = 0;
+  };
 
-  Seen repeat(std::size_t index, TimeNs now_ns);
-  void append(LogLevel level, std::string_view text, TimeNs now_ns);
+  Seen repeat(std::size_t index, std::size_t hash, TimeNs now_ns);
+  static Seen look_at(Entry& entry, std::size_t hash, TimeNs now_ns);
+  void append(LogLevel level, std::string_view text, std::size_t hash, TimeNs now_ns);
   [[nodiscard]] std::uint64_t realtime_of(TimeNs now_ns) const;
 
   Counters& counters_;

@@ -84,12 +84,13 @@ void Log::write(LogLevel level, std::string_view message, Fields fields) {
   const std::span<const LogField> span(fields.begin(), fields.size());
   const bool is_stored = level >= LogLevel::kWarn && level < LogLevel::kOff && errors_ != nullptr;
   if (!is_stored) return is_on(level) ? write_due(level, message, span) : void();
-  const ErrorLog::Seen seen = errors_->record(level, message);
+  const ErrorLog::Seen seen = errors_->record(level, message, log_detail(span));
   if (!seen.is_print_due && counters_ != nullptr) counters_->add_shared(Counter::kLogSuppressed);
   if (!seen.is_print_due || !is_on(level)) return;
-  if (seen.unprinted == 0) return write_due(level, message, span);
+  if (seen.unprinted + seen.unprinted_other == 0) return write_due(level, message, span);
   std::vector<LogField> more(span.begin(), span.end());
-  more.emplace_back("repeated", seen.unprinted);
+  if (seen.unprinted != 0) more.emplace_back("repeated", seen.unprinted);
+  if (seen.unprinted_other != 0) more.emplace_back("others_held_back", seen.unprinted_other);
   write_due(level, message, more);
 }
 

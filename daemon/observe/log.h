@@ -1,7 +1,7 @@
 #pragma once
 // The daemon's log: constant message, then fields. log.warn("client refused", {{"pid", pid}, {"cause",
 // "limit"}}); Warnings and errors also go to the ErrorLog, which stores each distinct message once and holds
-// back repetitions.
+// back repetitions: lines whose message and texts are the same. Numbers (pids, counts) make no different event.
 
 #include <initializer_list>
 #include <iosfwd>

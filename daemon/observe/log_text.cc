@@ -67,6 +67,15 @@ std::string log_value_text(const LogField& field) {
       field.value);
 }
 
+std::string log_detail(std::span<const LogField> fields) {
+  std::string detail;
+  for (const LogField& field : fields) {
+    const auto* text = std::get_if<std::string_view>(&field.value);
+    if (text != nullptr) detail.append(field.key).append("=").append(*text).append(1, '\0');
+  }
+  return detail;
+}
+
 std::string log_line_text(std::string_view message, std::span<const LogField> fields) {
   std::string line;
   append_escaped(line, message);

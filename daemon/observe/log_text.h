@@ -15,6 +15,9 @@ std::string log_line_text(std::string_view message, std::span<const LogField> fi
 /// "message":"...","key":1 without braces: time and level come before it.
 std::string log_line_json(std::string_view message, std::span<const LogField> fields);
 
+/// The texts among the values: what tells one event of a message from another.
+std::string log_detail(std::span<const LogField> fields);
+
 /// A value alone, unquoted.
 std::string log_value_text(const LogField& field);
 

@@ -5,6 +5,7 @@
 
 #include "tests/system/cache_client.h"
 #include "tests/system/daemon_fixture.h"
+#include "tests/system/wire_client.h"
 
 namespace kvtier::test {
 namespace {
@@ -84,6 +85,32 @@ TEST_F(Settings, a_reload_changes_what_is_live_and_nothing_else) {
   })) << said();
   EXPECT_NE(said().find(R"("index.blocks_max","value":"0")"), std::string::npos) << said();
   EXPECT_NE(place_.output().find("setting needs a restart path=index.blocks_max"), std::string::npos);
+}
+
+// Two mistakes within the 10 s in which repetitions are held back.
+TEST_F(Settings, each_refused_reload_and_each_change_of_a_namespace_is_in_the_log) {
+  place_.write_config("host:\n  headroom: 1MiB\n");
+  ASSERT_TRUE(start()) << place_.output();
+  const std::vector<std::pair<std::string, std::string>> reloads = {
+      {"log: {levl: info}\n", "log.levl: unknown setting"},
+      {"hots: 1\n", "hots: unknown setting"},
+      {"namespaces:\n  - {name: default, host_bytes_max: 16MiB}\n",
+       "setting changed path=namespaces.default.host_bytes_max before=\"0 B\" after=\"16 MiB\""}};
+  for (const auto& [text, line] : reloads) {
+    place_.notify().drain();
+    place_.write_config(text);
+    daemon_->signal(SIGHUP);
+    ASSERT_TRUE(place_.notify().wait_for("READY=1", kPatienceNs));
+    EXPECT_NE(place_.output().find(line), std::string::npos) << place_.output();
+  }
+}
+
+TEST_F(Settings, each_refused_client_is_in_the_log) {
+  ASSERT_TRUE(start()) << place_.output();
+  for (const std::string name : {"tenant-a", "tenant-b"}) {
+    EXPECT_FALSE(WireClient::open(place_.socket(), name).is_ok());
+    EXPECT_NE(place_.output().find("there is no namespace \\\"" + name), std::string::npos) << place_.output();
+  }
 }
 
 TEST_F(Settings, counters_tell_of_sessions_bytes_and_time) {

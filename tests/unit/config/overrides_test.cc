@@ -1,6 +1,9 @@
 #include "daemon/config/overrides.h"
 
+#include <algorithm>
+
 #include "daemon/config/describe.h"
+#include "daemon/config/reload.h"
 #include "tests/unit/config/config_fixture.h"
 
 namespace kvtier {
@@ -63,9 +66,28 @@ TEST(Overrides, AReloadTakesOverLiveSettingsOnly) {
   EXPECT_EQ(now->host.bytes, before.config->host.bytes);
   EXPECT_EQ(now->host.low_water_blocks, 3U);
   EXPECT_EQ(now->namespaces[0].name, "a");
-  const std::vector<const SettingInfo*> open = changed_settings(*now, *after.config);
+  const std::vector<SettingChange> open = changed_settings(*now, *after.config);
   ASSERT_EQ(open.size(), 1U);
-  EXPECT_EQ(open[0]->path, "host.bytes");
+  EXPECT_EQ(open[0].path, "host.bytes");
+  EXPECT_EQ(open[0].before, "1GiB");
+  EXPECT_EQ(open[0].after, "2GiB");
+}
+
+TEST(Overrides, AReloadTellsWhatChangesInNamespaces) {
+  const ConfigLoad before = load_text("namespaces:\n  - {name: a, owners: [vllm]}\n  - {name: b}\n");
+  const ConfigLoad after =
+      load_text("namespaces:\n  - {name: a, owners: [vllm], host_bytes_max: 512MiB}\n  - {name: c}\n");
+  const std::vector<SettingChange> changes = changed_settings(*before.config, *after.config);
+  const auto has_change = [&](const std::string& path, const std::string& from, const std::string& to) {
+    return std::ranges::any_of(changes, [&](const SettingChange& each) {
+      return each.path == path && each.before == from && each.after == to && each.reload == Reload::kLive;
+    });
+  };
+  EXPECT_TRUE(has_change("namespaces.a.host_bytes_max", "0 B", "512 MiB"));
+  EXPECT_TRUE(has_change("namespaces.b.name", "b", ""));
+  EXPECT_TRUE(has_change("namespaces.c.name", "", "c"));
+  EXPECT_FALSE(has_change("namespaces.a.owners", "[1001]", "[1001]"));
+  EXPECT_TRUE(changed_settings(*after.config, *after.config).empty());
 }
 
 TEST(Overrides, EnvironmentNameFollowsThePath) {

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "daemon/config/describe.h"
+#include "daemon/config/reload.h"
 #include "daemon/config/overrides.h"
 #include "daemon/config/setting_value.h"
 #include "tests/unit/config/config_fixture.h"
@@ -121,8 +122,8 @@ TEST(SettingsTable, EverySettingIsSetByAFlagAndDescribed) {
     EXPECT_EQ(load.config->effective[i].source, SettingSource::kFlag);
     const bool is_changed = text != info.default_text;
     std::size_t hits = 0;
-    for (const SettingInfo* changed : changed_settings(*defaults.config, *load.config))
-      hits += changed->path == info.path;
+    for (const SettingChange& change : changed_settings(*defaults.config, *load.config))
+      hits += change.path == info.path && change.after == text;
     EXPECT_EQ(hits, is_changed ? 1U : 0U) << info.path;
     const ConfigRow row = describe(*load.config)[i];
     EXPECT_EQ(row.path, info.path);

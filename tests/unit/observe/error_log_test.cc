@@ -52,6 +52,33 @@ TEST_F(ErrorLogTest, PrintIsDueAtFirstAndThenOncePerPeriod) {
   EXPECT_FALSE(errors_.record(LogLevel::kError, "e").is_print_due);
 }
 
+TEST_F(ErrorLogTest, AnotherDetailIsDueAtOnceAndCountedWithTheSameError) {
+  EXPECT_TRUE(errors_.record(LogLevel::kError, "refused", "why=a").is_print_due);
+  EXPECT_TRUE(errors_.record(LogLevel::kError, "refused", "why=b").is_print_due);
+  EXPECT_FALSE(errors_.record(LogLevel::kError, "refused", "why=a").is_print_due);
+  clock_.advance(ErrorLog::kPrintPeriodNs);
+  const ErrorLog::Seen b = errors_.record(LogLevel::kError, "refused", "why=b");
+  EXPECT_TRUE(b.is_print_due);
+  EXPECT_EQ(b.unprinted, 0U);
+  EXPECT_EQ(b.count, 4U);
+  EXPECT_EQ(errors_.record(LogLevel::kError, "refused", "why=a").unprinted, 1U);
+  EXPECT_EQ(stored().size(), 1U);
+}
+
+// A peer that chooses its details fills neither the log nor our memory, and what was held back is told.
+TEST_F(ErrorLogTest, DetailsOfAnErrorAreBounded) {
+  const auto record = [&](std::size_t i) {
+    return errors_.record(LogLevel::kError, "refused", std::to_string(i));
+  };
+  for (std::size_t i = 0; i < ErrorLog::kDetailsMax; ++i) EXPECT_TRUE(record(i).is_print_due);
+  for (std::size_t i = 0; i < 1000; ++i) EXPECT_FALSE(record(ErrorLog::kDetailsMax + i).is_print_due);
+  EXPECT_FALSE(record(0).is_print_due);
+  clock_.advance(ErrorLog::kPrintPeriodNs);
+  const ErrorLog::Seen seen = record(5000);
+  EXPECT_TRUE(seen.is_print_due);
+  EXPECT_EQ(seen.unprinted_other, 1001U);
+}
+
 TEST_F(ErrorLogTest, FullLogCountsTheRest) {
   for (const char* text : {"a", "b", "c", "d", "e"}) errors_.record(LogLevel::kError, text);
   EXPECT_EQ(stored().size(), 3U);

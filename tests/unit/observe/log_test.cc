@@ -103,6 +103,22 @@ TEST_F(LogTest, RepeatedErrorsAreHeldBackAndCounted) {
   EXPECT_EQ(counters.get(Counter::kLogSuppressed), 49U);
 }
 
+// Two mistakes of one kind within seconds are two lines; the same one again, by another process, is none.
+TEST_F(LogTest, DifferentTextsAreDifferentEvents) {
+  ManualClock clock;
+  Counters counters = Counters::create({}, clock).value();
+  ErrorLog errors(counters, clock);
+  Log log(options(), &errors, &counters);
+  log.warn("client refused", {{"pid", 1}, {"why", "no namespace a"}});
+  log.warn("client refused", {{"pid", 2}, {"why", "no namespace b"}});
+  log.warn("client refused", {{"pid", 3}, {"why", "no namespace a"}});
+  ASSERT_EQ(lines().size(), 2U);
+  EXPECT_TRUE(lines()[1].ends_with("pid=2 why=\"no namespace b\"")) << lines()[1];
+  clock.advance(ErrorLog::kPrintPeriodNs);
+  log.warn("client refused", {{"pid", 4}, {"why", "no namespace a"}});
+  EXPECT_TRUE(lines().at(2).ends_with("repeated=1")) << lines()[2];
+}
+
 TEST_F(LogTest, JournalThatIsNotThereIsNoError) {
   const LogField fields[] = {{"answer", 42}};
   static_cast<void>(journal_send(LogLevel::kInfo, "test of the journal adapter", fields));

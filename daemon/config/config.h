@@ -53,6 +53,7 @@ struct NamespaceConfig {
   std::vector<std::uint32_t> group_gids;
   std::vector<std::uint32_t> reader_uids;
   std::uint64_t host_bytes_max = 0;  ///< 0: no limit of its own
+  std::string where;                 ///< "/etc/kvtier/kvtierd.yaml:12"; empty: built in
 };
 
 struct Config {

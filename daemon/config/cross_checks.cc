@@ -5,6 +5,7 @@
 #include <string>
 
 #include "daemon/config/settings_table.h"
+#include "daemon/config/slab_size.h"
 #include "libkvclient/base/units.h"
 #include "libkvclient/wire/types.h"
 
@@ -32,6 +33,14 @@ Complaint about(const Config& config, std::string_view path, std::string what, s
   return {where.empty() ? "defaults" : where, 0, std::string(path), std::move(what), std::move(fix)};
 }
 
+std::uint64_t slab_bytes(const Config& config) {
+  return config.host.slab_bytes != 0 ? config.host.slab_bytes : default_slab_bytes(config.host.bytes);
+}
+
+std::string slab_origin(const Config& config) {
+  return config.host.slab_bytes != 0 ? "host.slab_bytes" : "host.slab_bytes, chosen from host.bytes,";
+}
+
 // A locator has so many bits for a slab.
 void check_slab_count(const Config& config, std::vector<Complaint>& errors) {
   const HostConfig& host = config.host;
@@ -48,24 +57,47 @@ void check_slab_count(const Config& config, std::vector<Complaint>& errors) {
 void check_slabs(const Config& config, std::vector<Complaint>& errors) {
   const HostConfig& host = config.host;
   if (host.slab_bytes == 0) return;
+  const std::uint64_t page = host.huge_pages == Need::kOff ? kPageBytes : kHugePageBytes;
   if (host.slab_bytes > host.bytes) {
     errors.push_back(
         about(config, "host.slab_bytes",
               format_size(host.slab_bytes) + " is more than host.bytes, " + format_size(host.bytes),
               "lower host.slab_bytes, or raise host.bytes"));
-  } else if (host.bytes % host.slab_bytes != 0) {
+  } else if (host.slab_bytes % page == 0 && host.bytes % host.slab_bytes != 0) {  // one mistake, one proposal
     errors.push_back(
         about(config, "host.bytes",
               format_size(host.bytes) + " is no multiple of host.slab_bytes, " + format_size(host.slab_bytes),
               "write " + exact_size(host.bytes / host.slab_bytes * host.slab_bytes)));
   }
-  const std::uint64_t page = host.huge_pages == Need::kOff ? kPageBytes : kHugePageBytes;
   if (host.slab_bytes % page != 0) {
     errors.push_back(
         about(config, "host.slab_bytes",
               format_size(host.slab_bytes) + " is no multiple of the page size, " + format_size(page),
               "write " + exact_size(round_up(host.slab_bytes, page))));
   }
+}
+
+// A space begins with one whole slab, whose slots each have a place in the index, be they of one page.
+void check_index(const Config& config, std::vector<Complaint>& errors) {
+  const std::uint64_t slab = slab_bytes(config);
+  const std::uint64_t slots = std::min<std::uint64_t>(slab / kSlotAlignment, SlotRef::kSlotsMax);
+  if (config.index.blocks_max == 0 || config.index.blocks_max >= slots) return;
+  errors.push_back(about(config, "index.blocks_max",
+                         std::to_string(config.index.blocks_max) + " is less than the " +
+                             std::to_string(slots) + " blocks that one slab may hold (" +
+                             slab_origin(config) + " is " + format_size(slab) + ", the smallest slot " +
+                             format_size(kSlotAlignment) + "): specs of small blocks would store nothing",
+                         "write at least " + std::to_string(slots) + ", or 0, or lower host.slab_bytes"));
+}
+
+// Memory comes to a namespace in slabs: below one it never stores anything.
+void check_quota(const Config& config, const NamespaceConfig& each, std::vector<Complaint>& errors) {
+  const std::uint64_t slab = slab_bytes(config);
+  if (each.host_bytes_max == 0 || each.host_bytes_max >= slab) return;
+  errors.push_back({each.where, 0, "namespaces." + each.name + ".host_bytes_max",
+                    format_size(each.host_bytes_max) + " is less than one slab (" + slab_origin(config) +
+                        " is " + format_size(slab) + "): the namespace could store nothing",
+                    "write at least " + exact_size(slab) + ", or lower host.slab_bytes"});
 }
 
 void check_namespaces(const Config& config, std::vector<Complaint>& errors,
@@ -78,6 +110,7 @@ void check_namespaces(const Config& config, std::vector<Complaint>& errors,
                            "raise limits.namespaces_max"));
   }
   for (const NamespaceConfig& each : config.namespaces) {
+    check_quota(config, each, errors);
     if (each.host_bytes_max <= config.host.bytes) continue;
     warnings.push_back(about(config, "host.bytes",
                              format_size(config.host.bytes) + " is less than host_bytes_max of namespace " +
@@ -86,9 +119,23 @@ void check_namespaces(const Config& config, std::vector<Complaint>& errors,
   }
 }
 
-void check_sockets(const Config& config, std::vector<Complaint>& errors) {
-  if (config.socket != config.admin_socket) return;
-  errors.push_back(about(config, "admin_socket", "is the same path as socket", "give each its own"));
+bool is_set(const Config& config, std::string_view path) {
+  const auto index = static_cast<std::size_t>(find_setting(path) - settings_table().data());
+  return config.effective[index].source != SettingSource::kDefault;
+}
+
+void check_sockets(const Config& config, std::vector<Complaint>& errors, std::vector<Complaint>& warnings) {
+  if (config.socket == config.admin_socket)
+    errors.push_back(about(config, "admin_socket", "is the same path as socket", "give each its own"));
+  // The sockets do not follow runtime_dir.
+  if (!is_set(config, "runtime_dir")) return;
+  for (const std::string_view path : {"socket", "admin_socket"}) {
+    if (is_set(config, path)) continue;
+    const std::string& where = path == "socket" ? config.socket : config.admin_socket;
+    warnings.push_back(about(config, "runtime_dir",
+                             "does not move " + std::string(path) + ", which stays " + where,
+                             "set " + std::string(path) + " too if it is to move"));
+  }
 }
 
 void check_group(const Config& config, std::string_view path, const std::string& name,
@@ -116,14 +163,27 @@ void check_settings_together(const Config& config, std::vector<Complaint>& error
                              std::vector<Complaint>& warnings) {
   check_slabs(config, errors);
   check_slab_count(config, errors);
+  check_index(config, errors);
   check_namespaces(config, errors, warnings);
-  check_sockets(config, errors);
+  check_sockets(config, errors, warnings);
   if (config.limits.pinned_percent_client > config.limits.pinned_percent_namespace) {
     warnings.push_back(about(config, "limits.pinned_fraction_client",
                              "is more than limits.pinned_fraction_namespace",
                              "the namespace's limit is reached first"));
   }
 }
+
+namespace {
+
+// The tables of a tier that is far too large may alone be more than there is: those of a smaller one are smaller.
+std::uint64_t fitting_with_its_tables(const Config& config, std::uint64_t room) {
+  const std::uint64_t beside = kTableBytesFixed + config.host.headroom_bytes;
+  if (config.index.blocks_max != 0 || room <= beside) return 0;
+  const std::uint64_t blocks = (room - beside) / (kBlockBytesAssumed + kTableBytesPerBlock);
+  return blocks * kBlockBytesAssumed / (16 * kMiB) * 16 * kMiB;
+}
+
+}  // namespace
 
 Status check_memory_fits(const Config& config, const MemoryLimits& limits, const MemoryDemand& demand) {
   const HostConfig& host = config.host;
@@ -137,8 +197,9 @@ Status check_memory_fits(const Config& config, const MemoryLimits& limits, const
   text += "), available " + format_size(limits.available_bytes) + " (" + limits.bound_by + ")";
   const std::uint64_t beside = demand.overhead_bytes + host.headroom_bytes;
   const std::uint64_t room = limits.available_bytes + demand.held_bytes;
-  const std::uint64_t fitting = room > beside ? (room - beside) / (16 * kMiB) * 16 * kMiB : 0;
-  text += fitting == 0 ? "; free memory, or lower host.headroom"
+  const std::uint64_t fitting =
+      room > beside ? (room - beside) / (16 * kMiB) * 16 * kMiB : fitting_with_its_tables(config, room);
+  text += fitting == 0 ? "; no host.bytes fits: free memory, or lower host.headroom"
                        : "; set host.bytes to at most " + exact_size(fitting) + ", or lower host.headroom";
   if (limits.is_cgroup) text += ", or raise the cgroup's memory.max (MemoryMax= of the unit)";
   return {Code::kNoSpace, text};

@@ -92,6 +92,7 @@ void open_to_own_user(const IdentityLookup& identities, NamespaceConfig& entry) 
 
 NamespaceConfig read_entry(const Reader& reader, const std::string& prefix, const YamlNode& node) {
   NamespaceConfig entry;
+  entry.where = std::string(reader.file) + ":" + std::to_string(node.line);
   for (const YamlMember& member : node.members) read_member(reader, prefix, member, entry);
   const bool has_name =
       std::ranges::any_of(node.members, [](const auto& each) { return each.key == "name"; });

@@ -160,6 +160,15 @@ std::optional<Complaint> check_bytes(std::string_view text, std::string_view fil
                    "save it as UTF-8 text"};
 }
 
+// YAML knows spaces only; what yaml-cpp says of a tab names no tab. Lines count from 1.
+bool is_indented_by_tab(std::string_view text, int line) {
+  std::size_t at = 0;
+  for (int i = 1; i < line && at < text.size(); ++i) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  const std::string_view rest = text.substr(at);
+  const std::size_t word = rest.find_first_not_of(" \t");
+  return rest.substr(0, word).find('\t') != std::string_view::npos;
+}
+
 void run_parser(std::string_view text, std::string_view file, TreeBuilder& builder,
                 std::vector<Complaint>& complaints) {
   try {
@@ -169,8 +178,10 @@ void run_parser(std::string_view text, std::string_view file, TreeBuilder& build
   } catch (const LimitPassed&) {
     return;  // the builder has said which
   } catch (const YAML::Exception& error) {
-    complaints.push_back(
-        {std::string(file), error.mark.line + 1, "", "is not YAML: " + error.msg, "correct the line"});
+    const int line = error.mark.line + 1;
+    if (is_indented_by_tab(text, line))
+      return complaints.push_back({std::string(file), line, "", "is indented by a tab", "use spaces"});
+    complaints.push_back({std::string(file), line, "", "is not YAML: " + error.msg, "correct the line"});
   } catch (const std::exception& error) {
     complaints.push_back({std::string(file), 0, "", std::string("cannot be parsed: ") + error.what(), ""});
   }

@@ -1,9 +1,9 @@
 #include "daemon/memory/host_memory.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 
+#include "daemon/config/slab_size.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -41,8 +41,7 @@ Status check_available(const HostMemoryOptions& options, std::uint64_t total, st
 }  // namespace
 
 std::uint64_t HostMemory::default_slab_bytes(std::uint64_t tier_bytes) {
-  const std::uint64_t wanted = std::bit_ceil(std::max<std::uint64_t>(tier_bytes / 128, 1));
-  return std::min(std::clamp<std::uint64_t>(wanted, 16 * kMiB, kGiB), round_up(tier_bytes, kPageBytes));
+  return kvtier::default_slab_bytes(tier_bytes);
 }
 
 Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore& fds) {

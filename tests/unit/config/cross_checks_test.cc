@@ -85,6 +85,30 @@ TEST(CrossChecks, Namespaces) {
                   "1 is less than the namespaces listed, 2"));
 }
 
+// What is refused could store nothing; the advised value loads.
+TEST(CrossChecks, AnIndexHoldsTheBlocksOfASlab) {
+  EXPECT_TRUE(has(errors_of("host:\n  bytes: 64MiB\nindex:\n  blocks_max: 4095\n"),
+                  "t.yaml:4: index.blocks_max: 4095 is less than the 4096 blocks that one slab may hold "
+                  "(host.slab_bytes, chosen from host.bytes, is 16 MiB, the smallest slot 4 KiB)"));
+  EXPECT_EQ(errors_of("host:\n  bytes: 64MiB\nindex:\n  blocks_max: 4096\n"), "");
+  EXPECT_TRUE(
+      has(errors_of("host:\n  bytes: 64MiB\n  slab_bytes: 2MiB\nindex:\n  blocks_max: 100\n"),
+          "(host.slab_bytes is 2 MiB, the smallest slot 4 KiB): specs of small blocks would store nothing; "
+          "write at least 512, or 0, or lower host.slab_bytes"));
+  EXPECT_EQ(errors_of("host:\n  bytes: 64MiB\n  slab_bytes: 2MiB\nindex:\n  blocks_max: 512\n"), "");
+}
+
+TEST(CrossChecks, ANamespaceMayHoldASlab) {
+  const std::string tier = "host:\n  bytes: 64MiB\nnamespaces:\n  - name: a\n    host_bytes_max: ";
+  EXPECT_TRUE(
+      has(errors_of(tier + "4MiB\n"),
+          "t.yaml:4: namespaces.a.host_bytes_max: 4 MiB is less than one slab (host.slab_bytes, chosen "
+          "from host.bytes, is 16 MiB): the namespace could store nothing; write at least 16MiB"));
+  EXPECT_EQ(errors_of(tier + "16MiB\n"), "");
+  EXPECT_EQ(errors_of(tier + "0\n"), "");
+  EXPECT_EQ(errors_of(tier + "4MiB\n", {"host.slab_bytes=4MiB"}), "");
+}
+
 TEST(CrossChecks, U01RefusalHasNeededAvailableAndKnob) {
   const Status status = check_memory_fits(*config_with("5GiB"), limits_of(4 * kGi), {kGi / 2, 0});
   EXPECT_EQ(status.code(), Code::kNoSpace);
@@ -101,6 +125,32 @@ TEST(CrossChecks, U01TheSuggestionFits) {
 TEST(CrossChecks, MemoryOfAnEarlierInstanceIsNotAskedForTwice) {
   EXPECT_FALSE(check_memory_fits(*config_with("5GiB"), limits_of(2 * kGi), {0, 0}).is_ok());
   EXPECT_TRUE(check_memory_fits(*config_with("5GiB"), limits_of(2 * kGi), {0, 5 * kGi}).is_ok());
+}
+
+// The knob that is wrong is named although the tables of that tier alone are more than there is.
+TEST(CrossChecks, AFarTooLargeTierIsToldWhatFits) {
+  const ConfigLoad load = load_text("host:\n  bytes: 10TiB\n");
+  const std::uint64_t tables = table_bytes(*load.config);
+  ASSERT_GT(tables, 16 * kGi);
+  const Status refused = check_memory_fits(*load.config, limits_of(16 * kGi), {tables, 0});
+  EXPECT_TRUE(has(refused.message(), "set host.bytes to at most 16048MiB"));
+  const ConfigLoad advised = load_text("host:\n  bytes: 16048MiB\n");
+  EXPECT_TRUE(
+      check_memory_fits(*advised.config, limits_of(16 * kGi), {table_bytes(*advised.config), 0}).is_ok());
+}
+
+TEST(CrossChecks, AWrongSlabSizeHasOneProposal) {
+  const std::string errors = errors_of("host:\n  bytes: 64MiB\n  slab_bytes: 3MiB\n");
+  EXPECT_TRUE(has(errors, "no multiple of the page size, 2 MiB; write 4MiB"));
+  EXPECT_EQ(errors.find('\n'), std::string::npos) << errors;
+}
+
+TEST(CrossChecks, SocketsDoNotFollowTheRuntimeDirectory) {
+  const std::string one = to_string(load_text("runtime_dir: /r\nsocket: /r/s\n").warnings);
+  EXPECT_TRUE(
+      has(one, "runtime_dir: does not move admin_socket, which stays /run/kvtier/kvtierd-admin.sock"));
+  EXPECT_EQ(one.find("does not move socket"), std::string::npos) << one;
+  EXPECT_TRUE(load_text("runtime_dir: /r\nsocket: /r/s\nadmin_socket: /r/a\n").warnings.empty());
 }
 
 TEST(CrossChecks, NothingFitsAtAll) {

@@ -94,7 +94,7 @@ std::string other_value(const SettingInfo& info) {
     case SettingType::kSize:
       return "2GiB";
     case SettingType::kCount:
-      return "3";
+      return info.path == "index.blocks_max" ? "1000000" : "3";  // not below the blocks of a slab
     case SettingType::kPercent:
       return "33%";
     case SettingType::kBool:

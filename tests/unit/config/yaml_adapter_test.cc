@@ -56,6 +56,11 @@ TEST(YamlAdapter, LimitsOnSizeDepthAndCount) {
   EXPECT_TRUE(has(complaints_of("a: [" + repeat("1,", 5000) + "]"), "has more than 4096 values"));
 }
 
+TEST(YamlAdapter, ATabIsCalledATab) {
+  EXPECT_TRUE(has(complaints_of("a:\n\tb: 1\n"), "t.yaml:2: is indented by a tab; use spaces"));
+  EXPECT_TRUE(has(complaints_of("a:\n  b: 1\n \tc: 2\n"), "is indented by a tab"));
+}
+
 TEST(YamlAdapter, DirectivesAreRefused) {
   EXPECT_TRUE(has(complaints_of("%YAML 1.1\n---\na: 1\n"), "t.yaml:1: has a directive (%)"));
   EXPECT_TRUE(has(complaints_of("# c\n%FOO\n---\na: 1\n"), "t.yaml:2: has a directive (%)"));

@@ -20,10 +20,10 @@ UniqueFd take(StoredFds& fds, const std::string& name) {
 // The sizes of what is kept follow from these settings.
 Status check_header(const StoreState& state, const RestartHeader& header, const HostMemoryOptions& memory,
                     std::uint32_t blocks_max) {
-  KV_RETURN_IF_ERROR(setting_unchanged("host.bytes", header.host_bytes, state.options.host_bytes));
+  KV_RETURN_IF_ERROR(size_unchanged("host.bytes", header.host_bytes, state.options.host_bytes));
   const std::uint64_t slab_bytes =
       memory.slab_bytes != 0 ? memory.slab_bytes : HostMemory::default_slab_bytes(memory.bytes);
-  KV_RETURN_IF_ERROR(setting_unchanged("host.slab_bytes", header.slab_bytes, slab_bytes));
+  KV_RETURN_IF_ERROR(size_unchanged("host.slab_bytes", header.slab_bytes, slab_bytes));
   return setting_unchanged("index.blocks_max", header.blocks_max, blocks_max);
 }
 
@@ -154,11 +154,13 @@ namespace {
 Status adopt_memory(StoreState& state, const HostMemoryOptions& memory_options, const RestartSizes& sizes,
                     std::uint32_t blocks_max, StoredFds& fds) {
   const auto take_fd = [&fds](const std::string& name) { return take(fds, name); };
-  Result<RestartState> restart = RestartState::adopt(take_fd("state"), sizes);
+  const auto check = [&](const RestartHeader& kept) {
+    return check_header(state, kept, memory_options, blocks_max);
+  };
+  Result<RestartState> restart = RestartState::adopt(take_fd("state"), sizes, check);
   if (!restart.is_ok()) return restart.status();
   state.restart = std::move(restart).value();
   const RestartHeader& header = state.restart.header();
-  KV_RETURN_IF_ERROR(check_header(state, header, memory_options, blocks_max));
   Result<HostMemory> memory = HostMemory::adopt(memory_options, take_fd);
   if (!memory.is_ok()) return memory.status();
   state.memory = std::move(memory).value();

@@ -20,6 +20,12 @@ void publish_barrier() {
   std::atomic_signal_fence(std::memory_order_release);
 }
 
+Status changed(std::string_view setting, const std::string& before, const std::string& now) {
+  return {Code::kVersion, std::string(setting) + " was " + before +
+                              " when the earlier instance started and is " + now +
+                              " now: with the old value the start is warm"};
+}
+
 Status check_sizes(const RestartSizes& before, const RestartSizes& now) {
   KV_RETURN_IF_ERROR(setting_unchanged("limits.namespaces_max", before.tenants_max, now.tenants_max));
   KV_RETURN_IF_ERROR(setting_unchanged("limits.spaces_max", before.spaces_max, now.spaces_max));
@@ -38,9 +44,14 @@ Result<std::uint64_t> size_of(int fd) {
 
 Status setting_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now) {
   if (before == now) return Status::ok();
-  return {Code::kVersion, std::string(setting) + " was " + std::to_string(before) +
-                              " when the earlier instance started and is " + std::to_string(now) +
-                              " now: with the old value the start is warm"};
+  return changed(setting, std::to_string(before), std::to_string(now));
+}
+
+Status size_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now) {
+  if (before == now) return Status::ok();
+  const bool looks_same = format_size(before) == format_size(now);  // rounded
+  return looks_same ? changed(setting, std::to_string(before) + " B", std::to_string(now) + " B")
+                    : changed(setting, format_size(before), format_size(now));
 }
 
 Status RestartState::map(UniqueFd fd, const RestartSizes& sizes) {
@@ -70,7 +81,7 @@ Result<RestartState> RestartState::create(const RestartSizes& sizes, FdStore& fd
   return state;
 }
 
-Result<RestartState> RestartState::adopt(UniqueFd fd, const RestartSizes& sizes) {
+Result<RestartState> RestartState::adopt(UniqueFd fd, const RestartSizes& sizes, const HeaderCheck& check) {
   RestartState state;
   KV_RETURN_IF_ERROR(state.map(std::move(fd), sizes).while_doing("checking the restart state"));
   const RestartHeader& header = state.header();
@@ -79,6 +90,7 @@ Result<RestartState> RestartState::adopt(UniqueFd fd, const RestartSizes& sizes)
                                       std::to_string(header.layout) + ", this one's is " +
                                       std::to_string(restart_layout()));
   }
+  if (check) KV_RETURN_IF_ERROR(check(header));
   KV_RETURN_IF_ERROR(check_sizes(header.sizes, sizes));
   if (state.mapping_.size() != state.at_.bytes)
     return Status(Code::kCorrupt, "the restart state has another length than its sizes say");

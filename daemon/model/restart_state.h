@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -105,13 +106,17 @@ inline constexpr std::uint32_t kRestartMeaning = 2;
 
 /// kVersion, with the setting's name and both values, when what is kept was made under another one.
 Status setting_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now);
+/// The same of bytes.
+Status size_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now);
 
 class RestartState {
  public:
   static Result<RestartState> create(const RestartSizes& sizes, FdStore& fds);
   /// Maps what an earlier instance left; kVersion, naming the setting, when its layout or sizes are other ones.
-  /// Contents are the adopter's to check.
-  static Result<RestartState> adopt(UniqueFd fd, const RestartSizes& sizes);
+  /// Contents are the adopter's to check; `check` sees the header before its sizes are compared, which follow from
+  /// more than one setting.
+  using HeaderCheck = std::function<Status(const RestartHeader&)>;
+  static Result<RestartState> adopt(UniqueFd fd, const RestartSizes& sizes, const HeaderCheck& check = {});
 
   RestartHeader& header() { return *reinterpret_cast<RestartHeader*>(mapping_.data()); }
   std::span<RestartTenant> tenants() { return array<RestartTenant>(at_.tenants, sizes_.tenants_max); }

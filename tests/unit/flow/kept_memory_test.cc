@@ -99,18 +99,28 @@ TEST_F(KeptMemory, a_lock_that_is_refused_at_a_cold_start_is_memory_that_is_shor
   EXPECT_EQ(Store::create(options, clock_, fds_).code(), Code::kNoSpace);
 }
 
+std::string values_text(const std::string& before, const std::string& now) {
+  return " was " + before + " when the earlier instance started and is " + now + " now";
+}
+
 TEST_F(KeptMemory, a_changed_setting_is_named_before_anything_is_dropped) {
   struct Change {
     const char* setting;
     std::function<void(StoreOptions&)> make;
+    std::string values;  ///< before, and now
   };
   const std::vector<Change> changes = {
-      {"limits.clients_max", [](StoreOptions& options) { options.sessions_max += 1; }},
-      {"limits.namespaces_max", [](StoreOptions& options) { options.namespaces_max += 1; }},
-      {"limits.spaces_max", [](StoreOptions& options) { options.spaces_max += 1; }},
-      {"index.blocks_max", [](StoreOptions& options) { options.blocks_max = 99; }},
-      {"host.bytes", [](StoreOptions& options) { options.host_bytes *= 2; }},
-      {"host.slab_bytes", [](StoreOptions& options) { options.slab_bytes *= 2; }},
+      {"limits.clients_max", [](StoreOptions& options) { options.sessions_max += 1; },
+       values_text("256", "257")},
+      {"limits.namespaces_max", [](StoreOptions& options) { options.namespaces_max += 1; },
+       values_text("64", "65")},
+      {"limits.spaces_max", [](StoreOptions& options) { options.spaces_max += 1; },
+       values_text("1024", "1025")},
+      {"index.blocks_max", [](StoreOptions& options) { options.blocks_max = 99; }, values_text("16", "99")},
+      {"host.bytes", [](StoreOptions& options) { options.host_bytes *= 2; },
+       values_text("64 KiB", "128 KiB")},
+      {"host.slab_bytes", [](StoreOptions& options) { options.slab_bytes *= 2; },
+       values_text("16 KiB", "32 KiB")},
   };
   for (const Change& change : changes) {
     SCOPED_TRACE(change.setting);
@@ -124,7 +134,7 @@ TEST_F(KeptMemory, a_changed_setting_is_named_before_anything_is_dropped) {
       EXPECT_EQ(fds_.size(), kept);
     };
     store_ = Store::create(options, clock_, fds_).value();
-    EXPECT_NE(said.find(change.setting), std::string::npos) << said;
+    EXPECT_NE(said.find(change.setting + change.values), std::string::npos) << said;
     EXPECT_EQ(store_->cold_reason(), said);
     store_.reset();
     fds_.clear();

@@ -18,6 +18,7 @@ struct AdminStatusView {
   std::vector<std::string> complaints;
   StoreStats stats;
   std::uint64_t unverified = 0;
+  std::uint64_t used_bytes = 0;  ///< slots of the host tier that are not free
 };
 
 struct AdminCommand {

@@ -33,18 +33,28 @@ Json version_json(const AdminFacts& facts) {
   return {{"version", facts.version}, {"instance", facts.instance}, {"pid", ::getpid()}};
 }
 
-Json start_json(const AdminFacts& facts) {
-  if (facts.is_warm) return {{"kind", "warm"}, {"reason", ""}};
+Json start_json(const AdminFacts& facts, const AdminStatusView& view) {
+  if (facts.is_warm) {
+    return {{"kind", "warm"},
+            {"reason", ""},
+            {"blocks_adopted", view.stats.blocks_adopted},
+            {"blocks_dropped", view.stats.adoption_dropped},
+            {"blocks_unverified", view.unverified}};
+  }
   return {{"kind", "cold"},
           {"reason", facts.cold_reason.empty() ? "no earlier instance left anything" : facts.cold_reason}};
 }
 
-Json host_tier_json(const StoreStats& stats) {
+Json host_tier_json(const AdminStatusView& view) {
+  const StoreStats& stats = view.stats;
   return {{"name", "host"},
           {"bytes", stats.host_bytes},
+          {"bytes_used", view.used_bytes},
+          {"bytes_free", stats.host_bytes - std::min(stats.host_bytes, view.used_bytes)},
           {"bytes_locked", stats.host_bytes_locked},
           {"blocks_ready", stats.blocks_ready},
           {"blocks_writing", stats.blocks_writing},
+          {"blocks_pinned", stats.blocks_pinned},
           {"slots_free", stats.slots_free},
           {"slots_quarantined", stats.slots_quarantined},
           {"slabs", stats.slabs_total},
@@ -60,7 +70,7 @@ Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs no
   json.update(version_json(facts));
   json["uid"] = ::geteuid();
   json["uptime_ms"] = (now_ns - std::min(facts.started_ns, now_ns)) / kNsPerMs;
-  json["start"] = start_json(facts);
+  json["start"] = start_json(facts, view);
   json["fd_store"] = facts.fd_store;
   json["runtime_dir"] = facts.runtime_dir;
   json["counters_path"] = facts.counters_path;
@@ -69,7 +79,7 @@ Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs no
   json["zombies"] = view.stats.zombies;
   json["metadata_bytes"] = view.stats.metadata_bytes;
   json["channel_bytes"] = view.stats.channel_bytes;
-  json["tiers"] = Json::array({host_tier_json(view.stats)});
+  json["tiers"] = Json::array({host_tier_json(view)});
   json["config"] = std::move(config);
   return json;
 }

@@ -33,6 +33,12 @@ Status check_filter(StoreAdmin& admin, const AdminRequest& request) {
                                "; see kvctl spaces"};
 }
 
+std::uint64_t used_bytes(StoreAdmin& admin) {
+  std::uint64_t bytes = 0;
+  for (const NamespaceView& view : admin.namespaces()) bytes += view.used_bytes;
+  return bytes;
+}
+
 AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& status) {
   StoreAdmin& admin = store.admin();
   const BlockFilter filter{request.namespace_name, request.space};
@@ -41,7 +47,7 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
     case AdminVerb::kHealth:
       return std::monostate{};  // the answer is that there is one
     case AdminVerb::kStatus:
-      return AdminStatusView{admin.complaints(), store.stats(), store.unverified_count()};
+      return AdminStatusView{admin.complaints(), store.stats(), store.unverified_count(), used_bytes(admin)};
     case AdminVerb::kStats:
       return store.stats();
     case AdminVerb::kNamespaces:

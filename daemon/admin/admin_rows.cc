@@ -24,10 +24,12 @@ Json to_json(const NamespaceView& view) {
   return {{"namespace", view.name},
           {"blocks", view.blocks},
           {"bytes", view.bytes},
+          {"used_bytes", view.used_bytes},
           {"bytes_max", view.bytes_max},
           {"slabs", view.slabs},
           {"directory_entries", view.directory_entries},
           {"directory_capacity", view.directory_capacity},
+          {"pinned_bytes", view.pinned_bytes},
           {"clients", view.sessions}};
 }
 
@@ -53,6 +55,8 @@ Json to_json(const ClientView& view) {
           {"leased_bytes", view.leased_bytes},
           {"writing_blocks", view.writing_blocks},
           {"slabs_lent", view.slabs_lent},
+          {"pinned_blocks", view.pinned_blocks},
+          {"pinned_bytes", view.pinned_bytes},
           {"connected_ms", view.connected_ms}};
 }
 
@@ -80,7 +84,7 @@ Json to_json(const BlockView& view) {
 Json to_json(const TreeNode& node) {
   return {{"first", to_hex(node.first)}, {"last", to_hex(node.last)}, {"blocks", node.blocks},
           {"depth", node.depth},         {"level", node.level},       {"branches", node.branches},
-          {"hits", node.hits},           {"age_ms", node.age_ms}};
+          {"pinned", node.pinned},       {"hits", node.hits},         {"age_ms", node.age_ms}};
 }
 
 template <class Body>

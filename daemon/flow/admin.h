@@ -51,11 +51,13 @@ struct SpaceView {
 struct NamespaceView {
   std::string name;
   std::uint64_t blocks = 0;
-  std::uint64_t bytes = 0;      ///< of the slabs assigned to it
-  std::uint64_t bytes_max = 0;  ///< 0: no limit of its own
+  std::uint64_t bytes = 0;       ///< of the slabs assigned to it
+  std::uint64_t used_bytes = 0;  ///< of their slots that are not free
+  std::uint64_t bytes_max = 0;   ///< 0: no limit of its own
   std::uint64_t slabs = 0;
   std::uint64_t directory_entries = 0;
   std::uint64_t directory_capacity = 0;
+  std::uint64_t pinned_bytes = 0;  ///< slots of pinned blocks
   std::uint32_t sessions = 0;
 };
 
@@ -65,7 +67,7 @@ struct ClientView {
   std::string namespace_name;
   std::string name;
   std::string version;
-  std::string state;  ///< attached, zombie, adopted
+  std::string state;  ///< attached, zombie, adopted; closed: all that is left of it are pins
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;
   bool is_read_only = false;
@@ -73,6 +75,8 @@ struct ClientView {
   std::uint64_t leased_bytes = 0;
   std::uint64_t writing_blocks = 0;
   std::uint64_t slabs_lent = 0;
+  std::uint64_t pinned_blocks = 0;  ///< only in clients(), there of 65,536 pins at most
+  std::uint64_t pinned_bytes = 0;
   std::uint64_t connected_ms = 0;
 };
 
@@ -96,6 +100,7 @@ struct TreeNode {
   std::uint32_t depth = 0;     ///< blocks above it
   std::uint32_t level = 0;     ///< folded nodes above it
   std::uint32_t branches = 0;  ///< children of the last block, counted up to 16384
+  std::uint32_t pinned = 0;    ///< of its blocks
   std::uint64_t hits = 0;
   std::uint64_t age_ms = 0;  ///< of the first block
 };

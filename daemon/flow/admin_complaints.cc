@@ -15,13 +15,13 @@ std::string who(std::uint32_t pid, const std::string& name) {
 }
 
 std::string about_leases(const ClientView& client) {
-  return who(client.pid, client.name) + " leases " + std::to_string(client.leased_bytes) +
-         " bytes, more than limits.pinned_fraction_client allows";
+  return who(client.pid, client.name) + " leases " + format_size(client.leased_bytes) +
+         ", more than limits.pinned_fraction_client allows";
 }
 
 std::string about_zombie(const ClientView& client) {
   return who(client.pid, client.name) +
-         " is disconnected and still runs: " + std::to_string(client.leased_bytes) + " bytes leased, " +
+         " is disconnected and still runs: " + format_size(client.leased_bytes) + " leased, " +
          std::to_string(client.writing_blocks) + " blocks quarantined, " + std::to_string(client.slabs_lent) +
          " slabs that nobody can write, until it reconnects or exits (after exec: until it exits)";
 }

@@ -5,6 +5,12 @@
 namespace kvtier {
 namespace {
 
+std::uint64_t used_bytes(const Tenant& tenant) {
+  std::uint64_t bytes = 0;
+  for (const SlotClass& each : tenant.classes) bytes += (each.slots - each.slots_free) * each.slot_bytes;
+  return bytes;
+}
+
 class Admin final : public StoreAdmin {
  public:
   explicit Admin(StoreState& state) : state_(&state) {}
@@ -15,10 +21,12 @@ class Admin final : public StoreAdmin {
       rows.push_back({.name = tenant.name,
                       .blocks = tenant.blocks_ready,
                       .bytes = tenant.slab_bytes,
+                      .used_bytes = used_bytes(tenant),
                       .bytes_max = tenant.bytes_max,
                       .slabs = tenant.slabs.size(),
                       .directory_entries = tenant.directory.size(),
                       .directory_capacity = tenant.directory.capacity(),
+                      .pinned_bytes = tenant.pinned_bytes,
                       .sessions = static_cast<std::uint32_t>(tenant.sessions.size())});
     }
     return rows;
@@ -47,7 +55,11 @@ class Admin final : public StoreAdmin {
 
   std::uint64_t leases_ask() override { return census_next_round(*state_); }
   bool leases_count(std::uint64_t round) override { return census_advance(*state_, round, kPinCensusStep); }
-  std::vector<ClientView> clients() override { return admin_clients(*state_); }
+  std::vector<ClientView> clients() override {
+    std::vector<ClientView> rows = admin_clients(*state_);
+    admin_add_pins(*state_, rows);
+    return rows;
+  }
 
   Page<BlockView> blocks(const BlockFilter& filter, std::uint64_t cursor, std::uint32_t limit) override {
     return admin_blocks(*state_, filter, cursor, limit);

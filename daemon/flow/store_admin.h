@@ -20,6 +20,8 @@ TreePage admin_tree(StoreState& state, const BlockFilter& filter, const TreeCurs
 EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
                         std::uint32_t work_max);
 std::vector<ClientView> admin_clients(StoreState& state);
+/// To each row what its client pinned; a row more for each that is closed and whose pins stay.
+void admin_add_pins(StoreState& state, std::vector<ClientView>& rows);
 std::vector<std::string> admin_complaints(StoreState& state);
 Status admin_kick(StoreState& state, const KickTarget& target);
 bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record);

@@ -28,6 +28,7 @@ int run_clients(const Globals& globals) {
                {"LEASED", true},
                {"WRITING", true},
                {"SLABS", true},
+               {"PINNED", true},
                {"CONNECTED", true}});
   client.rows({{"verb", "clients"}}, [&](const Json& row) {
     if (globals.is_json) {
@@ -36,7 +37,9 @@ int run_clients(const Globals& globals) {
       table.add({count(row, "id"), count(row, "pid"), count(row, "uid"), text(row, "namespace"),
                  text(row, "name"), text(row, "version"), text(row, "state"), access(row),
                  count(row, "leased_blocks") + " (" + size(row, "leased_bytes") + ")",
-                 count(row, "writing_blocks"), count(row, "slabs_lent"), duration_ms(row, "connected_ms")});
+                 count(row, "writing_blocks"), count(row, "slabs_lent"),
+                 count(row, "pinned_blocks") + " (" + size(row, "pinned_bytes") + ")",
+                 duration_ms(row, "connected_ms")});
     }
     return true;
   });

@@ -17,11 +17,17 @@ struct LsOptions {
   BlockFilterOptions filter;
   std::string state;
   bool is_leased = false;
+  bool is_pinned = false;
   std::uint64_t limit = 1000;  ///< 0: all
 };
 
+std::string pin_text(const Json& row) {
+  return number(row, "pinned_ms") == 0 ? "-" : duration_ms(row, "pinned_ms");
+}
+
 bool matches(const LsOptions& options, const Json& row) {
   if (!options.state.empty() && text(row, "state") != options.state) return false;
+  if (options.is_pinned && number(row, "pinned_ms") == 0) return false;
   return !options.is_leased || number(row, "leases") > 0;
 }
 
@@ -34,7 +40,7 @@ class LsPrinter {
     if (is_json_) return json_.add(row);
     table_.add({short_key(row, "key"), text(row, "namespace"), count(row, "space"), text(row, "state"),
                 size(row, "bytes"), count(row, "depth"), count(row, "children"), count(row, "hits"),
-                duration_ms(row, "age_ms"), count(row, "leases")});
+                duration_ms(row, "age_ms"), count(row, "leases"), pin_text(row)});
     if (++rows_ % kPageRows == 0) flush();
   }
   void finish() {
@@ -53,7 +59,8 @@ class LsPrinter {
                   {"CHILDREN", true},
                   {"HITS", true},
                   {"IDLE", true},
-                  {"LEASES", true}});
+                  {"LEASES", true},
+                  {"PINNED FOR", true}});
   }
   void flush() {
     std::fputs(table_.text().c_str(), stdout);
@@ -96,6 +103,7 @@ void add_ls(CLI::App& app, CommandLine& line) {
   command->add_option("--state", options->state, "only in this state")
       ->check(CLI::IsMember({"ready", "writing", "draining", "quarantined"}));
   command->add_flag("--leased", options->is_leased, "only those that somebody leases now");
+  command->add_flag("--pinned", options->is_pinned, "only those that are pinned");
   command->add_option("--limit", options->limit, "at most so many; 0: all")->capture_default_str();
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_ls(line.globals, *options); }; });

@@ -19,8 +19,10 @@ int run_namespaces(const Globals& globals) {
   RowPrinter json;
   Table table({{"NAMESPACE"},
                {"BLOCKS", true},
+               {"USED", true},
                {"MEMORY", true},
                {"LIMIT", true},
+               {"PINNED", true},
                {"SLABS", true},
                {"DIRECTORY", true},
                {"CLIENTS", true}});
@@ -28,8 +30,8 @@ int run_namespaces(const Globals& globals) {
     if (globals.is_json) {
       json.add(row);
     } else {
-      table.add({text(row, "namespace"), count(row, "blocks"), size(row, "bytes"), limit_text(row),
-                 count(row, "slabs"),
+      table.add({text(row, "namespace"), count(row, "blocks"), size(row, "used_bytes"), size(row, "bytes"),
+                 limit_text(row), size(row, "pinned_bytes"), count(row, "slabs"),
                  count(row, "directory_entries") + "/" + count(row, "directory_capacity"),
                  count(row, "clients")});
     }

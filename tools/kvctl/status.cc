@@ -17,17 +17,22 @@ void print_line(const char* name, const std::string& value) {
 
 std::string start_text(const Json& status) {
   const Json& start = status.at("start");
+  if (text(start, "kind") == "warm") {
+    return "warm: " + count(start, "blocks_adopted") + " blocks adopted, " + count(start, "blocks_dropped") +
+           " dropped, " + count(start, "blocks_unverified") + " wait for their checksum";
+  }
   const std::string reason = text(start, "reason");
   return text(start, "kind") + (reason.empty() ? "" : ": " + reason);
 }
 
 void print_tier(const Json& tier) {
   print_line(("tier " + text(tier, "name")).c_str(),
-             size(tier, "bytes") + ", " + size(tier, "bytes_locked") + " locked, " +
-                 count(tier, "blocks_ready") + " blocks, " + count(tier, "blocks_writing") +
-                 " being written, " + count(tier, "slots_free") + " slots free, " +
-                 count(tier, "slots_quarantined") + " quarantined, " + count(tier, "slabs_assigned") +
-                 " of " + count(tier, "slabs") + " slabs assigned");
+             size(tier, "bytes_used") + " used, " + size(tier, "bytes_free") + " free of " +
+                 size(tier, "bytes") + " (" + size(tier, "bytes_locked") + " locked); " +
+                 count(tier, "blocks_ready") + " blocks, " + count(tier, "blocks_pinned") + " pinned, " +
+                 count(tier, "blocks_writing") + " being written, " + count(tier, "slots_quarantined") +
+                 " quarantined; " + count(tier, "slabs_assigned") + " of " + count(tier, "slabs") +
+                 " slabs assigned");
 }
 
 void print_config(const Json& config, bool is_all) {
@@ -54,8 +59,6 @@ void print(const Json& status, bool is_all) {
   print_line("clients",
              count(status, "clients") + ", " + count(status, "zombies") + " disconnected and still running");
   for (const Json& tier : status.at("tiers")) print_tier(tier);
-  if (const std::uint64_t blocks = number(status, "blocks_unverified"); blocks > 0)
-    print_line("unverified", std::to_string(blocks) + " adopted blocks wait for their checksum");
   print_line("overhead", size(status, "metadata_bytes") + " of index and tables, " +
                              size(status, "channel_bytes") + " of channels");
   print_line("counters", text(status, "counters_path"));

@@ -30,6 +30,8 @@ std::string describe(const Json& node) {
          plural(number(node, "hits"), "hit") + ", idle " + duration_ms(node, "age_ms");
   if (const std::uint64_t branches = number(node, "branches"); branches > 0)
     out += ", " + plural(branches, "branch");
+  if (const std::uint64_t pinned = number(node, "pinned"); pinned > 0)
+    out += ", " + std::to_string(pinned) + " pinned";
   return out;
 }
 

@@ -85,6 +85,36 @@ TEST_F(PinTest, F_01_pins_of_an_invalidated_block_end_with_it) {
   advance(2 * kNsPerSecond);
 }
 
+// Who looks for the memory finds it, also after the one who pinned it has gone.
+TEST_F(PinTest, F_01_pins_are_seen_in_every_list) {
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  put(client, space, keys_of(1, 8));
+  ASSERT_EQ(call(client, Op::kPin, space, keys_of(1, 6), 5 * kNsPerSecond).count, 6U);
+  const auto seen = [&](const std::string& state) {
+    std::uint64_t blocks = 0;
+    for (const ClientView& view : store_->admin().clients()) {
+      if (view.state != state) continue;
+      blocks += view.pinned_blocks;
+      EXPECT_EQ(view.pinned_bytes, view.pinned_blocks * kBlock);
+    }
+    return blocks;
+  };
+  EXPECT_EQ(seen("attached"), 6U);
+  EXPECT_EQ(seen("closed"), 0U);
+  const TreePage tree = store_->admin().tree({"main", space}, {}, 10);
+  ASSERT_EQ(tree.rows.size(), 1U);
+  EXPECT_EQ(tree.rows[0].pinned, 6U);
+  end_process(client);
+  EXPECT_EQ(seen("attached"), 0U);
+  EXPECT_EQ(seen("closed"), 6U);
+  const NamespaceView view = store_->admin().namespaces().at(0);
+  EXPECT_EQ(view.pinned_bytes, 6 * kBlock);
+  EXPECT_EQ(view.used_bytes, 8 * kBlock);
+  advance(5 * kNsPerSecond + 1);
+  EXPECT_EQ(seen("closed"), 0U);
+}
+
 // The budget is a running count: every way in which a pin ends gives it back.
 TEST_F(PinTest, F_01_the_whole_budget_can_be_used_again_however_pins_end) {
   SimClient& client = add_client();

@@ -39,5 +39,54 @@ TEST_F(Kvctl, listings_refuse_what_is_not_there) {
   }
 }
 
+TEST_F(Kvctl, a_space_without_its_namespace_is_refused_by_all_listings) {
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_TRUE(client.works(1)) << client.error();
+  const int refused = kvctl({"ls", "--space", "99"});
+  EXPECT_NE(refused, 0);
+  EXPECT_EQ(kvctl({"tree", "--space", "99"}), refused) << said();
+}
+
+TEST_F(Kvctl, a_wrong_subcommand_is_told_the_nearest_one) {
+  EXPECT_EQ(kvctl({"statsu"}), kUsage);
+  EXPECT_NE(said().find("did you mean status?"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"config", "chek"}), kUsage);
+  EXPECT_NE(said().find("did you mean check?"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"qqqqqqqqqq"}), kUsage);
+  EXPECT_NE(said().find("there are status, "), std::string::npos) << said();
+}
+
+TEST_F(Kvctl, status_says_how_full_the_pool_is) {
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_NE(said().find("0 B used, 32 MiB free of 32 MiB"), std::string::npos) << said();
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_EQ(client.store(1, 0, 16), 16U) << client.error();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_EQ(said().find("0 B used"), std::string::npos) << said();
+  EXPECT_NE(said().find(" free of 32 MiB"), std::string::npos) << said();
+}
+
+// Pins outlive their client: what keeps the memory is seen without knowing a key.
+TEST_F(Kvctl, pins_are_seen_also_those_of_a_closed_client) {
+  {
+    CacheClient client({.socket = place_.socket()});
+    ASSERT_EQ(client.store(1, 0, 3), 3U) << client.error();
+    const std::vector<kvc_key> keys = chain_keys(1, 0, 2);
+    ASSERT_EQ(kvc_pin(client.space(), keys.data(), 2, kPatienceNs * 10, kPatienceNs, nullptr), KVC_OK);
+  }
+  EXPECT_TRUE(eventually([&] {
+    return kvctl({"clients"}) == 0 && said().find("closed") != std::string::npos;
+  })) << said();
+  EXPECT_NE(said().find("2 (128 KiB)"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_NE(said().find("3 blocks, 2 pinned"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"tree"}), 0) << said();
+  EXPECT_NE(said().find("2 pinned"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"namespaces"}), 0) << said();
+  EXPECT_NE(said().find("128 KiB"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"--json", "ls", "--pinned"}), 0) << said();
+  EXPECT_NE(said().find("pinned_ms"), said().rfind("pinned_ms")) << said();
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -1,8 +1,11 @@
 #include "tools/kvctl/command_line.h"
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "daemon/config/nearest_name.h"
 #include "daemon/config/settings_table.h"
+#include "tools/kvctl/text.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -13,6 +16,24 @@ std::string default_socket() {
   if (path != nullptr && *path != '\0') return path;
   const Setting<Config>* setting = find_setting("admin_socket");
   return setting == nullptr ? "/run/kvtier/admin.sock" : std::string(setting->info.default_text);
+}
+
+// What stands where a subcommand is due and is none, with the nearest one; "": nothing does.
+std::string wrong_subcommand(const CLI::App& app) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const std::vector<const CLI::App*> known = at->get_subcommands([](const CLI::App*) { return true; });
+  const std::vector<std::string> left = at->remaining();
+  const auto word =
+      std::ranges::find_if(left, [](const std::string& each) { return !each.starts_with('-'); });
+  if (known.empty() || word == left.end()) return "";
+  std::vector<std::string> names;
+  for (const CLI::App* each : known) names.push_back(each->get_name());
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  const std::string_view nearest = nearest_name(*word, candidates);
+  return "there is no subcommand \"" + printable(*word) + "\"; " +
+         (nearest.empty() ? "there are " + joined_names(candidates)
+                          : "did you mean " + std::string(nearest) + "?");
 }
 
 }  // namespace
@@ -46,6 +67,8 @@ void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     line.run = nullptr;
+    if (const std::string wrong = wrong_subcommand(app); !wrong.empty())
+      throw Failure(kExitUsage, "usage", wrong);
     line.exit_status = app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
 }

@@ -44,7 +44,7 @@ std::string heading(const Json& space) {
 
 // What was named and is not there is refused by the daemon, as in ls: not taken for an empty tree.
 void check_there(AdminClient& client, const BlockFilterOptions& filter) {
-  if (filter.namespace_name.empty()) return;
+  if (filter.namespace_name.empty() && filter.space == 0) return;
   Json request = filtered("tree", filter);
   request["limit"] = 1;
   client.request(request);

@@ -14,11 +14,20 @@ std::size_t ConductorRound::take_settings() {
   return 1;
 }
 
+void ConductorRound::tell_verified() {
+  if (!is_verifying_ || store_.unverified_count() > 0) return;
+  is_verifying_ = false;
+  log_.info("warm start is complete", {{"blocks_adopted", store_.stats().blocks_adopted},
+                                       {"blocks_dropped", store_.stats().adoption_dropped},
+                                       {"checksum_failures", store_.stats().checksum_failures}});
+}
+
 std::size_t ConductorRound::do_work(TimeNs now_ns) {
   if (KV_FAULT("app.conductor") == Fault::kFail) throw std::runtime_error("fault point app.conductor");
   std::size_t work = take_settings();
   work += conductor_.do_work(now_ns);
   work += checksums_.exchange(store_);
+  tell_verified();
   work += admin_.serve(store_);
   // Also when nothing happened: a round is asked for at least twice a second, so that nobody reads old
   // numbers.

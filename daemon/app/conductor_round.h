@@ -8,6 +8,7 @@
 #include "daemon/agent/mailbox.h"
 #include "daemon/app/publish_counters.h"
 #include "daemon/background/checksum_agent.h"
+#include "daemon/observe/log.h"
 #include "daemon/session/conductor.h"
 
 namespace kvtier {
@@ -21,12 +22,14 @@ struct LiveSettings {
 class ConductorRound final : public Agent {
  public:
   ConductorRound(Conductor& conductor, Store& store, ChecksumAgent& checksums, AdminPort& admin,
-                 Counters& counters)
+                 Counters& counters, Log& log)
       : conductor_(conductor),
         store_(store),
         checksums_(checksums),
         admin_(admin),
         counters_(counters),
+        log_(log),
+        is_verifying_(store.unverified_count() > 0),
         settings_(2, conductor) {}
 
   /// Any thread: what a reload changed. False: two earlier ones still wait.
@@ -40,6 +43,7 @@ class ConductorRound final : public Agent {
 
  private:
   std::size_t take_settings();
+  void tell_verified();
 
   static constexpr TimeNs kPublishNs = 50 * kNsPerMs;
 
@@ -48,6 +52,8 @@ class ConductorRound final : public Agent {
   ChecksumAgent& checksums_;
   AdminPort& admin_;
   Counters& counters_;
+  Log& log_;
+  bool is_verifying_;  ///< blocks of an earlier instance, until the last one's checksum is compared
   Mailbox<LiveSettings> settings_;
   const AgentLoad* load_ = nullptr;
   TimeNs publish_at_ns_ = 0;

@@ -66,8 +66,10 @@ Status Daemon::open_store() {
         "not all of the host tier is locked: blocks may reach swap",
         {{"locked_bytes", store_->stats().host_bytes_locked}, {"cause", store_->lock_refusal().message()}});
   }
-  if (store_->unverified_count() > 0) {
-    log_->info("warm start", {{"blocks_to_verify", store_->unverified_count()}, {"fd_store", fds_->kind()}});
+  if (is_warm()) {
+    log_->info("warm start", {{"blocks_to_verify", store_->unverified_count()},
+                              {"blocks_dropped", store_->stats().adoption_dropped},
+                              {"fd_store", fds_->kind()}});
   }
   return Status::ok();
 }
@@ -112,13 +114,14 @@ Status Daemon::open_admin() {
   options.facts.config_json = render_config_rows(describe(*config_));
   options.facts.fd_store = fds_->kind();
   options.facts.cold_reason = store_->cold_reason();
-  options.facts.is_warm = fds_->held_bytes() > 0 && store_->cold_reason().empty();
+  options.facts.is_warm = is_warm();
   options.facts.started_ns = clock_.now_ns();
   Result<std::unique_ptr<AdminServer>> admin =
       AdminServer::create(std::move(options), std::move(place_.admin_listener), *conductor_);
   if (!admin.is_ok()) return admin.status();
   admin_ = std::move(admin).value();
-  round_ = std::make_unique<ConductorRound>(*conductor_, *store_, *checksums_, admin_->port(), *counters_);
+  round_ =
+      std::make_unique<ConductorRound>(*conductor_, *store_, *checksums_, admin_->port(), *counters_, *log_);
   return Status::ok();
 }
 

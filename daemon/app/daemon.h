@@ -47,6 +47,7 @@ class Daemon {
   Status open_conductor();
   Status open_admin();
   void make_runners();
+  [[nodiscard]] bool is_warm() const { return fds_->held_bytes() > 0 && store_->cold_reason().empty(); }
 
   SystemClock clock_;
   std::shared_ptr<const Config> config_;

@@ -116,6 +116,14 @@ TEST_F(Keeper, a_killed_daemon_comes_back_warm) {
   EXPECT_NE(daemon_pid(place_), before);
   expect_resumed(client);
   expect_warm(client, 40);
+  EXPECT_NE(place_.output().find("warm start blocks_to_verify=40 blocks_dropped=0 fd_store=keeper"),
+            std::string::npos)
+      << place_.output();
+  EXPECT_NE(place_.output().find("warm start is complete blocks_adopted=40 blocks_dropped=0"),
+            std::string::npos)
+      << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_NE(said().find("warm: 40 blocks adopted, 0 dropped, 0 wait"), std::string::npos) << said();
   EXPECT_TRUE(eventually([&] { return client.works(2); }));
   CacheClient fresh({.socket = place_.socket()});
   expect_warm(fresh, 40);
@@ -138,6 +146,27 @@ TEST_F(Keeper, killed_again_and_again_under_load_no_wrong_byte) {
     for (std::uint64_t i = 0; i < 20; ++i) wrong += client.read(100 * round + i, 4).wrong_blocks;
   }
   EXPECT_EQ(wrong, 0u);
+}
+
+// Nothing had a checksum yet: warm, and it says that nothing is left.
+TEST_F(Keeper, a_warm_start_that_keeps_nothing_says_so) {
+  ASSERT_NO_FATAL_FAILURE(launch_keeper());
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_EQ(client.store(1, 0, 40), 40U) << client.error();
+  ::kill(daemon_pid(place_), SIGKILL);
+  ASSERT_TRUE(is_ready()) << place_.output();
+  EXPECT_NE(place_.output().find("warm start blocks_to_verify="), std::string::npos) << place_.output();
+  std::string told;
+  EXPECT_TRUE(eventually([&] {
+    (void)kvctl({"--json", "status"});
+    told = said();
+    return told.find("\"blocks_unverified\":0}") != std::string::npos;
+  })) << told;
+  const auto number_of = [&](const std::string& name) {
+    const std::size_t at = told.find("\"" + name + "\":");
+    return at == std::string::npos ? 0 : std::atoi(told.c_str() + at + name.size() + 3);
+  };
+  EXPECT_EQ(number_of("blocks_adopted") + number_of("blocks_dropped"), 40) << told;
 }
 
 // The same through a service manager's descriptor store, played by the test.

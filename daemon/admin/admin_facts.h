@@ -14,6 +14,7 @@ struct AdminFacts {
   std::string instance;
   std::string runtime_dir;
   std::string counters_path;
+  std::string socket;                   ///< of the engines
   std::string config_json = "[]";       ///< render_config_rows()
   std::string fd_store;                 ///< "systemd", "keeper", "none"
   std::string cold_reason;              ///< Store::cold_reason()
@@ -21,6 +22,9 @@ struct AdminFacts {
   std::vector<std::string> complaints;  ///< found at start, true until the end: health is degraded
   TimeNs started_ns = 0;                ///< CLOCK_MONOTONIC
 };
+
+/// What is wrong now with what the process stands on: descriptors that run out, a socket's file that was deleted.
+std::vector<std::string> place_complaints(const AdminFacts& facts);
 
 /// A JSON array of objects: path, value, unit, source, reload, effect.
 std::string render_config_rows(const std::vector<ConfigRow>& rows);

@@ -63,6 +63,7 @@ Json host_tier_json(const AdminStatusView& view) {
 
 Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs now_ns) {
   Json complaints = facts.complaints;
+  for (const std::string& complaint : place_complaints(facts)) complaints.push_back(complaint);
   for (const std::string& complaint : view.complaints) complaints.push_back(complaint);
   Json config = Json::parse(facts.config_json, nullptr, false);
   if (config.is_discarded()) config = Json::array();

@@ -10,6 +10,7 @@ namespace kvtier {
 namespace {
 
 constexpr TimeNs kAcceptPauseNs = kNsPerSecond;
+constexpr TimeNs kSocketCheckNs = 5 * kNsPerSecond;
 constexpr std::size_t kAcceptsPerRound = 8;
 
 }  // namespace
@@ -41,6 +42,7 @@ AdminServer::AdminServer(AdminServerOptions options, Waiter& conductor, std::uni
     : own_uid_(::geteuid()),
       listener_(std::move(listener)),
       wake_(std::move(wake)),
+      spare_(::eventfd(0, EFD_CLOEXEC)),
       options_(std::move(options)),
       poller_(std::move(poller)),
       port_(*this, conductor) {}
@@ -55,8 +57,20 @@ std::size_t AdminServer::do_work(TimeNs now_ns) {
   return work;
 }
 
+// A deleted socket's file is made again, as the engines' is.
+void AdminServer::keep_socket(TimeNs now_ns) {
+  if (now_ns < socket_check_ns_) return;
+  socket_check_ns_ = now_ns + kSocketCheckNs;
+  if (!spare_.is_open()) spare_.reset(::eventfd(0, EFD_CLOEXEC));
+  if (listener_->is_there()) return;
+  poller_.remove(listener_->fd());
+  (void)listener_->make_again();  // refused: status says that the file is not there, and it is tried again
+  accept_again_ns_ = now_ns;
+}
+
 std::size_t AdminServer::poll(TimeNs now_ns) {
   std::size_t work = 0;
+  keep_socket(now_ns);
   if (accept_again_ns_ != 0 && accept_again_ns_ <= now_ns) {
     accept_again_ns_ = 0;
     if (!poller_.add(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0}).is_ok())
@@ -81,6 +95,10 @@ std::size_t AdminServer::accept(TimeNs now_ns) {
       continue;
     }
     if (socket.code() == Code::kBusy) return accepted;
+    if (spare_.is_open()) {  // for one administrator, who then sees what is wrong; close() takes it back
+      spare_.reset();
+      continue;
+    }
     poller_.remove(listener_->fd());  // out of descriptors: not again at once
     accept_again_ns_ = now_ns + kAcceptPauseNs;
     return accepted;
@@ -129,6 +147,7 @@ void AdminServer::update_interest(std::size_t index) {
 void AdminServer::close(std::size_t index) {
   poller_.remove(places_[index].connection->fd());
   places_[index].connection.reset();
+  if (!spare_.is_open()) spare_.reset(::eventfd(0, EFD_CLOEXEC));
 }
 
 TimeNs AdminServer::next_deadline_ns() const {

@@ -59,6 +59,7 @@ class AdminServer final : public Agent, public Waiter {
   AdminServer(AdminServerOptions options, Waiter& conductor, std::unique_ptr<Listener> listener,
               Poller poller, UniqueFd wake);
   std::size_t poll(TimeNs now_ns);
+  void keep_socket(TimeNs now_ns);
   std::size_t accept(TimeNs now_ns);
   void admit(UniqueFd socket, TimeNs now_ns);
   Place* find_place();
@@ -76,10 +77,12 @@ class AdminServer final : public Agent, public Waiter {
   const std::unique_ptr<Listener> listener_;
   const UniqueFd wake_;
   // the server's thread
+  UniqueFd spare_;  ///< given up when there is no other descriptor
   AdminServerOptions options_;
   Poller poller_;
   std::array<Place, kConnectionsMax> places_;
   std::uint64_t next_ticket_ = 1;  ///< a job's ticket is this times kConnectionsMax, plus its place
+  TimeNs socket_check_ns_ = 0;     ///< when it is looked again whether the socket's file is there
   TimeNs accept_again_ns_ = 0;     ///< not 0: out of descriptors, the listener is not watched until then
   // both
   AdminPort port_;

@@ -112,6 +112,7 @@ Status Daemon::open_admin() {
   options.facts.runtime_dir = config_->runtime_dir;
   options.facts.counters_path = config_->runtime_dir + "/counters";
   options.facts.config_json = render_config_rows(describe(*config_));
+  options.facts.socket = config_->socket;
   options.facts.fd_store = fds_->kind();
   options.facts.cold_reason = store_->cold_reason();
   options.facts.is_warm = is_warm();

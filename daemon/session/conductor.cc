@@ -44,6 +44,7 @@ std::size_t Conductor::do_work(TimeNs now_ns) {
   work += sessions_.store().do_work();
   work += delivery_.run();
   greeter_.expire(now_ns);
+  greeter_.keep_socket(now_ns);
   return work;
 }
 

@@ -19,7 +19,8 @@ Greeter::Greeter(Sessions& sessions, std::unique_ptr<Listener> listener,
     : sessions_(sessions),
       listener_(std::move(listener)),
       takes_pidfds_(!has_peer_pidfd()),
-      namespaces_(std::move(namespaces)) {}
+      namespaces_(std::move(namespaces)),
+      spare_(::eventfd(0, EFD_CLOEXEC)) {}
 
 Status Greeter::start() {
   return sessions_.poller().add(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0});
@@ -35,6 +36,10 @@ std::size_t Greeter::accept(TimeNs now_ns) {
       admit(std::move(socket).value(), now_ns);
       continue;
     }
+    if (socket.code() == Code::kNoSpace && turn_away(socket.status())) {
+      ++accepted;
+      continue;
+    }
     if (socket.code() != Code::kBusy) {  // level-triggered: without a pause this would spin
       accept_paused_until_ns_ = now_ns + kAcceptPauseNs;
       (void)sessions_.poller().modify(listener_->fd(), 0, {PollSource::kListener, 0, 0});
@@ -43,6 +48,42 @@ std::size_t Greeter::accept(TimeNs now_ns) {
     break;
   }
   return static_cast<std::size_t>(accepted);
+}
+
+// With the spare descriptor: who connects hears why nobody serves it, instead of nothing.
+bool Greeter::turn_away(const Status& why) {
+  if (!spare_.is_open()) return false;
+  spare_.reset();
+  Result<UniqueFd> socket = listener_->accept();
+  const bool is_there = socket.is_ok();
+  if (is_there) {
+    ++sessions_.stats().hellos_refused;
+    const Result<Peer> peer = read_peer(socket.value().get());
+    sessions_.log().warn("client refused",
+                         {{"pid", peer.is_ok() ? peer.value().pid : 0U}, {"why", why.message()}});
+    (void)send_refused(socket.value().get(), 0, why);
+    socket.value().reset();
+  }
+  spare_.reset(::eventfd(0, EFD_CLOEXEC));
+  return is_there;
+}
+
+// Tidiers of /run delete files that nobody wrote to for long; without this no engine comes in until a restart.
+void Greeter::keep_socket(TimeNs now_ns) {
+  if (now_ns < socket_check_ns_) return;
+  socket_check_ns_ = now_ns + kSocketCheckNs;
+  if (listener_->is_there()) return;
+  sessions_.poller().remove(listener_->fd());
+  const Status made = listener_->make_again();
+  accept_paused_until_ns_ = 0;
+  const Status watched = start();
+  const Status& why = made.is_ok() ? watched : made;
+  if (why.is_ok()) {
+    sessions_.log().warn("the socket was deleted and is made again", {{"path", listener_->path()}});
+  } else {
+    sessions_.log().error("the socket was deleted and cannot be made again: nobody can connect",
+                          {{"path", listener_->path()}, {"why", why.message()}});
+  }
 }
 
 void Greeter::admit(UniqueFd socket, TimeNs now_ns) {

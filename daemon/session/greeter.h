@@ -20,6 +20,7 @@ class Greeter {
  public:
   static constexpr TimeNs kHelloDeadlineNs = 2 * kNsPerSecond;
   static constexpr TimeNs kAcceptPauseNs = 100 * kNsPerMs;  ///< after the process ran out of descriptors
+  static constexpr TimeNs kSocketCheckNs = 5 * kNsPerSecond;
   static constexpr std::uint32_t kStrangersMax = 64;
   static constexpr int kAcceptsPerTurn = 16;
 
@@ -28,6 +29,8 @@ class Greeter {
 
   /// Accepts a bounded number. Returns how many.
   std::size_t accept(TimeNs now_ns);
+  /// Makes the socket again if its file was deleted; looks now and then only.
+  void keep_socket(TimeNs now_ns);
   /// Reads the Hello of a stranger, if it is there.
   void hear(std::uint32_t index);
   /// Closes strangers that are late. Cheap when none is.
@@ -47,6 +50,7 @@ class Greeter {
     std::optional<ClientRings> rings;
   };
   void admit(UniqueFd socket, TimeNs now_ns);
+  bool turn_away(const Status& why);
   void refuse(std::uint32_t index, std::uint32_t sequence, const Status& why);
   Status greet(std::uint32_t index, const HelloRequest& hello, std::uint32_t sequence, UniqueFd offered);
   Status prepare(const Connection& connection, const HelloRequest& hello, UniqueFd offered,
@@ -64,7 +68,9 @@ class Greeter {
   const bool takes_pidfds_;
   // owned by the conductor
   std::vector<NamespaceConfig> namespaces_;
+  UniqueFd spare_;  ///< given up for a moment when there is no other
   TimeNs accept_paused_until_ns_ = 0;
+  TimeNs socket_check_ns_ = 0;
 };
 
 }  // namespace kvtier

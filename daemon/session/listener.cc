@@ -70,15 +70,33 @@ Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& options)
   KV_RETURN_IF_ERROR(remove_stale_socket(options.path));
   Result<UniqueFd> socket = bind_and_listen(options, address.value());
   if (!socket.is_ok()) return socket.status();
-  return std::unique_ptr<Listener>(
-      new Listener(options.path, std::move(lock).value(), std::move(socket).value()));
+  return std::unique_ptr<Listener>(new Listener(options, std::move(lock).value(), std::move(socket).value()));
 }
 
-Listener::Listener(std::string path, SocketLock lock, UniqueFd socket)
-    : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)), inode_(inode_of(path_)) {}
+Listener::Listener(ListenerOptions options, SocketLock lock, UniqueFd socket)
+    : options_(std::move(options)),
+      lock_(std::move(lock)),
+      socket_(std::move(socket)),
+      inode_(inode_of(options_.path)) {}
 
 Listener::~Listener() {
-  if (inode_ != 0 && inode_of(path_) == inode_) ::unlink(path_.c_str());
+  if (is_there()) ::unlink(options_.path.c_str());
+}
+
+bool Listener::is_there() const {
+  return inode_ != 0 && inode_of(options_.path) == inode_;
+}
+
+Status Listener::make_again() {
+  if (inode_of(options_.path) != 0)
+    return {Code::kExists, "something else is at " + options_.path + " now; it was not touched"};
+  const Result<sockaddr_un> address = address_of(options_.path);
+  if (!address.is_ok()) return address.status();
+  Result<UniqueFd> socket = bind_and_listen(options_, address.value());
+  if (!socket.is_ok()) return socket.status();
+  socket_ = std::move(socket).value();
+  inode_ = inode_of(options_.path);
+  return Status::ok();
 }
 
 Result<UniqueFd> Listener::accept() {
@@ -88,7 +106,8 @@ Result<UniqueFd> Listener::accept() {
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Status(Code::kBusy, "nobody waits");
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-      return Status(Code::kNoSpace, "out of descriptors; raise LimitNOFILE");
+      return Status(Code::kNoSpace,
+                    "the daemon is out of descriptors; raise LimitNOFILE= of its unit (ulimit -n)");
     return Status::from_errno("accept4", errno);
   }
 }

@@ -34,15 +34,20 @@ class Listener {
 
   /// Non-blocking, close-on-exec. kBusy: nobody waits; kNoSpace: out of descriptors, try again later.
   Result<UniqueFd> accept();
+  /// Whether the socket file is still this one. A system call.
+  [[nodiscard]] bool is_there() const;
+  /// A new socket where the file was deleted: fd() changes, and who waited on the old one is hung up on. kExists:
+  /// something else is there now, and is left alone.
+  Status make_again();
   [[nodiscard]] int fd() const { return socket_.get(); }
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return options_.path; }
 
  private:
-  Listener(std::string path, SocketLock lock, UniqueFd socket);
+  Listener(ListenerOptions options, SocketLock lock, UniqueFd socket);
 
-  const std::string path_;
+  const ListenerOptions options_;
   const SocketLock lock_;
-  const UniqueFd socket_;
+  UniqueFd socket_;
   ino_t inode_ = 0;
 };
 

@@ -37,9 +37,11 @@ Result<UniqueFd> kernel_pidfd(int socket) {
   if (KV_FAULT("session.peer_pidfd") == Fault::kFail) return Status::from_errno("fault point", ENOPROTOOPT);
   int fd = -1;
   socklen_t bytes = sizeof fd;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) != 0)
-    return Status::from_errno("getsockopt(SO_PEERPIDFD)", errno);
-  return UniqueFd(fd);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0) return UniqueFd(fd);
+  if (errno == EMFILE || errno == ENFILE)
+    return Status(Code::kNoSpace,
+                  "the daemon is out of descriptors; raise LimitNOFILE= of its unit (ulimit -n)");
+  return Status::from_errno("getsockopt(SO_PEERPIDFD)", errno);
 }
 
 // The process may have died and its pid gone to another between connect and now; its socket would then be
@@ -80,7 +82,7 @@ Result<Peer> read_peer(int socket) {
 
 Result<UniqueFd> find_peer_pidfd(int socket, const Peer& peer, UniqueFd offered) {
   Result<UniqueFd> from_kernel = kernel_pidfd(socket);
-  if (from_kernel.is_ok()) return from_kernel;
+  if (from_kernel.is_ok() || from_kernel.code() == Code::kNoSpace) return from_kernel;
   if (offered.is_open()) {
     KV_RETURN_IF_ERROR(check_offered(offered.get(), peer));
     return offered;

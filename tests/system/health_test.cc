@@ -21,6 +21,20 @@ TEST_F(Health, U07_a_daemon_that_works_and_its_clients_versions) {
   EXPECT_NE(said().find("cache-client"), std::string::npos);
 }
 
+// Somebody tidied the directory: the daemon notices, and engines and kvctl find it again.
+TEST_F(Health, deleted_sockets_are_made_again) {
+  ASSERT_TRUE(start()) << place_.output();
+  CacheClient old({.socket = place_.socket()});
+  ASSERT_TRUE(old.works(1)) << old.error();
+  ASSERT_EQ(::unlink(place_.socket().c_str()), 0);
+  ASSERT_EQ(::unlink(place_.admin_socket().c_str()), 0);
+  EXPECT_TRUE(eventually([&] { return kvctl({"status"}) == 0; })) << said();
+  EXPECT_TRUE(old.works(2)) << "who was connected stays so";
+  CacheClient fresh({.socket = place_.socket()});
+  EXPECT_TRUE(fresh.works(3)) << fresh.error();
+  EXPECT_EQ(old.status().sessions_count, 1U);
+}
+
 TEST_F(Health, an_absent_daemon_is_2) {
   EXPECT_EQ(kvctl({"status"}), 2) << said();
   EXPECT_FALSE(said().empty());

@@ -72,6 +72,23 @@ TEST_F(Settings, too_few_descriptors_are_refused_with_the_knob) {
   EXPECT_NE(place_.output().find("allowed 100; raise LimitNOFILE"), std::string::npos) << place_.output();
 }
 
+// Who is refused is told why, and so is who looks at the health.
+TEST_F(Settings, clients_beyond_the_descriptors_are_told_so) {
+  daemon_ = launch_limited({"host.bytes=32MiB"}, "-n 90");
+  ASSERT_TRUE(place_.notify().wait_for("READY=1", kPatienceNs)) << place_.output();
+  std::vector<std::unique_ptr<WireClient>> clients;
+  Status refused;
+  while (refused.is_ok() && clients.size() < 90) {
+    Result<std::unique_ptr<WireClient>> opened = WireClient::open(place_.socket(), "default");
+    refused = opened.status();
+    if (opened.is_ok()) clients.push_back(std::move(opened).value());
+  }
+  EXPECT_FALSE(refused.is_ok());
+  EXPECT_EQ(refused.message().find("Linux 6.5"), std::string::npos) << refused.message();
+  EXPECT_TRUE(eventually([&] { return kvctl({"status"}) == 1; })) << said();
+  EXPECT_NE(said().find("of 90 descriptors are in use"), std::string::npos) << said();
+}
+
 // What is marked live is in force after SIGHUP, and status shows what is in force.
 TEST_F(Settings, a_reload_changes_what_is_live_and_nothing_else) {
   place_.write_config("host:\n  low_water_blocks: 64\n");
@@ -109,7 +126,8 @@ TEST_F(Settings, each_refused_client_is_in_the_log) {
   ASSERT_TRUE(start()) << place_.output();
   for (const std::string name : {"tenant-a", "tenant-b"}) {
     EXPECT_FALSE(WireClient::open(place_.socket(), name).is_ok());
-    EXPECT_NE(place_.output().find("there is no namespace \\\"" + name), std::string::npos) << place_.output();
+    EXPECT_NE(place_.output().find("there is no namespace \\\"" + name), std::string::npos)
+        << place_.output();
   }
 }
 

@@ -31,6 +31,25 @@ TEST(Listener, accepts_who_connects_and_none_else) {
   EXPECT_TRUE(listener.value()->accept().is_ok());
 }
 
+TEST(Listener, a_deleted_socket_is_made_again_and_a_foreign_file_is_left_alone) {
+  const ScratchDir dir;
+  const std::string path = dir.file("d.sock");
+  const std::unique_ptr<Listener> listener = Listener::open({.path = path}).value();
+  EXPECT_TRUE(listener->is_there());
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  EXPECT_FALSE(listener->is_there());
+  ASSERT_TRUE(listener->make_again().is_ok());
+  EXPECT_TRUE(listener->is_there());
+  EXPECT_EQ(mode_of(path), 0660U);
+  const UniqueFd client = connect_to(path, SOCK_SEQPACKET);
+  EXPECT_TRUE(client.is_open());
+  EXPECT_TRUE(listener->accept().is_ok());
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  std::ofstream(path) << "precious";
+  EXPECT_EQ(listener->make_again().code(), Code::kExists);
+  EXPECT_TRUE(std::ifstream(path).good());
+}
+
 // S-14: the mode does not depend on the umask
 TEST(Listener, S14_mode_is_0660_under_umask_0) {
   const ScratchDir dir;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -59,6 +60,20 @@ TEST(Peer, pidfd_is_of_the_peer) {
   ASSERT_TRUE(pidfd.is_ok()) << pidfd.status().to_string();
   EXPECT_EQ(pid_of_pidfd(pidfd.value().get()).value(), peer.pid);
   EXPECT_TRUE(are_same_process(pidfd.value().get(), open_pidfd(::getpid()).get()));
+}
+
+// The true reason, and none of a kernel that were too old.
+TEST(Peer, without_descriptors_the_limit_is_named) {
+  const Pair pair = socket_pair();
+  const Peer peer = read_peer(pair.ours.get()).value();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Result<UniqueFd> pidfd = find_peer_pidfd(pair.ours.get(), peer, {});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(pidfd.code(), Code::kNoSpace) << pidfd.status().to_string();
+  EXPECT_NE(pidfd.status().message().find("LimitNOFILE"), std::string::npos) << pidfd.status().message();
 }
 
 TEST(Peer, what_is_no_pidfd_is_seen) {

@@ -47,7 +47,7 @@ run_tests() {  # folder, ctest arguments
 stage_unit() {
   (($# == 0)) || { run_some "$1"; return; }
   build_product
-  run_tests build -L "unit|explore|sim" -j 1
+  run_tests build -L "unit|sim" -j 1
 }
 
 run_some() {  # word
@@ -122,7 +122,7 @@ sanitizer_configure() {  # folder, sanitizers
 
 stage_sanitize() {
   sanitizer_configure build-asan address,undefined
-  build_and_run build-asan -L "unit|explore|sim" -j 1
+  build_and_run build-asan -L "unit|sim" -j 1
 }
 
 # What has threads or memory that another process writes.

@@ -17,6 +17,7 @@
 #include "daemon/app/exit_code.h"
 #include "daemon/app/keeper_wire.h"
 #include "libkvclient/base/clock.h"
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
@@ -38,8 +39,9 @@ class Keeper {
       socket_.reset();
       if (WIFEXITED(status) && (is_final(WEXITSTATUS(status)) || is_stopping_)) return WEXITSTATUS(status);
       if (is_stopping_) return kExitOk;
+      raise_backoff(clock_.now_ns() - started_ns);
       report(status);
-      wait_before_restart(clock_.now_ns() - started_ns);
+      wait_before_restart();
       if (is_stopping_) return kExitOk;
     }
   }
@@ -147,18 +149,23 @@ class Keeper {
     (void)keeper_send(socket_.get(), keeper_record(KeeperOp::kEnd, ""));  // gone: waitpid tells
   }
 
-  static void report(int status) {
+  void report(int status) const {
+    const std::string pause = format_duration(backoff_ns_);
     if (WIFSIGNALED(status)) {
-      std::fprintf(stderr, "kvtier-keeper: kvtierd was ended by signal %d; starting it again\n",
-                   WTERMSIG(status));
+      std::fprintf(stderr, "kvtier-keeper: kvtierd was ended by signal %d; starting it again in %s\n",
+                   WTERMSIG(status), pause.c_str());
     } else {
-      std::fprintf(stderr, "kvtier-keeper: kvtierd ended with %d; starting it again\n", WEXITSTATUS(status));
+      std::fprintf(stderr, "kvtier-keeper: kvtierd ended with %d; starting it again in %s\n",
+                   WEXITSTATUS(status), pause.c_str());
     }
   }
 
-  void wait_before_restart(TimeNs ran_ns) {
+  void raise_backoff(TimeNs ran_ns) {
     backoff_ns_ =
         ran_ns >= kHealthyNs || backoff_ns_ == 0 ? kBackoffMinNs : std::min(2 * backoff_ns_, kBackoffMaxNs);
+  }
+
+  void wait_before_restart() {
     const TimeNs until_ns = clock_.now_ns() + backoff_ns_;
     // The clock is read once a turn: a pause that ended between two readings must not become an endless one.
     for (TimeNs now_ns = clock_.now_ns(); !is_stopping_ && now_ns < until_ns; now_ns = clock_.now_ns()) {

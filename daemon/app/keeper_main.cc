@@ -12,7 +12,10 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: kvtier-keeper [--] kvtierd [arguments]\n"
-    "Runs kvtierd, keeps its memory over a crash and starts it again. Ends as it ends.\n";
+    "Runs kvtierd and keeps its memory. Ends with kvtierd's exit status after SIGTERM or SIGINT, and when\n"
+    "kvtierd ends with 0 or with what no restart mends: 2 settings, 3 already running, 4 memory. After a\n"
+    "signal or any other status it starts kvtierd again, over the same memory, with a pause from 20 ms that\n"
+    "doubles up to 5 s until a run has lasted 10 s.\n";
 
 }  // namespace
 

@@ -1,4 +1,6 @@
-// What kvc_commit and kvc_abort share: holds go out in records of up to four, in order, without waiting.
+// What kvc_commit and kvc_abort share: holds go out in records of up to four, in order, without waiting for the daemon
+// unless that is asked for. A commit that finds no place in the ring before its deadline leaves its slots, and all
+// after them, as they were; an abort is never refused: the library sends it later.
 
 #include <algorithm>
 #include <array>
@@ -18,6 +20,7 @@ bool is_reserved(const kvc_slot& slot) {
 struct Batch {
   std::array<kvc_slot*, kInlineHolds> slots{};
   Submission record{};
+  bool is_let_go = false;  ///< no longer the caller's
 };
 
 void add(Batch& batch, kvc_slot& slot) {
@@ -51,9 +54,11 @@ void give_back(Core& core, const kvc_slot& slot) {
   if (wants_service) core.wake_service();
 }
 
-// The caller has let go of every slot, whether its record goes out or not. Before it goes out: from then on
-// the daemon may grant the slot again, or ask for its slab.
-void give_back(Core& core, const Batch& batch) {
+// Before the record goes out: from then on the daemon may grant the slot again, or ask for its slab. Not earlier: a
+// slot whose record finds no place stays the caller's.
+void let_go(Core& core, Batch& batch) {
+  if (batch.is_let_go) return;
+  batch.is_let_go = true;
   for (std::uint32_t i = 0; i < batch.record.count; ++i) give_back(core, *batch.slots[i]);
 }
 
@@ -85,16 +90,23 @@ std::uint32_t finish(const Batch& batch, const Outcome& outcome) {
   return done;
 }
 
-Outcome send_awaited(Core& core, Requests& requests, Submission record, TimeNs deadline_ns) {
+Outcome send_awaited(Core& core, Requests& requests, Batch& batch, TimeNs deadline_ns) {
   RequestCall call;
-  call.submission = record;
+  call.submission = batch.record;
   call.submission.flags |= kFlagReply;
+  call.before_send = [&] { let_go(core, batch); };
   const Result<Completion> answer = request(core, requests, call, deadline_ns);
   if (!answer.is_ok()) return outcome_of_all(answer.status());
-  const Status status = status_of(answer.value(), record.op == Op::kCommit ? "commit" : "abort");
+  const Status status = status_of(answer.value(), batch.record.op == Op::kCommit ? "commit" : "abort");
   // No code at all: a daemon that knows none a hold.
   if (answer.value().value == 0) return outcome_of_all(status);
   return {status, answer.value().value, answer.value().cause};
+}
+
+Status send_unawaited(Core& core, Requests& requests, Batch& batch, TimeNs deadline_ns) {
+  KV_RETURN_IF_ERROR(requests.take_place(deadline_ns));
+  let_go(core, batch);
+  return requests.push(batch.record);
 }
 
 Status check_epoch(const Batch& batch, const Link& link) {
@@ -105,45 +117,78 @@ Status check_epoch(const Batch& batch, const Link& link) {
   return {Code::kStale, "reserved in an earlier session; the daemon has taken the room back"};
 }
 
-Outcome send_batch(Core& core, const Result<BoundLink>& bound, const Batch& batch, bool is_awaited,
-                   TimeNs deadline_ns) {
-  if (!bound.is_ok()) return outcome_of_all(bound.status());
-  const Status is_current = check_epoch(batch, bound.value().link);
-  if (!is_current.is_ok()) return outcome_of_all(is_current);
-  (void)KV_FAULT("client.finish.before_publish");
-  Requests& requests = *bound.value().link.requests;
-  if (is_awaited) return send_awaited(core, requests, batch.record, deadline_ns);
-  return outcome_of_all(core.or_closed(requests.push(batch.record, deadline_ns)));
-}
+class Finisher {
+ public:
+  Finisher(Space& space, Op op, bool is_awaited, TimeNs deadline_ns)
+      : core_(*space.core),
+        bound_(core_.bound_link(space)),
+        op_(op),
+        is_awaited_(is_awaited),
+        deadline_ns_(deadline_ns) {}
+
+  /// False: the deadline has passed, and what was not handed over stays the caller's.
+  bool end(Batch& batch) {
+    if (batch.record.count == 0) return true;
+    batch.record.op = op_;
+    batch.record.space = bound_.is_ok() ? bound_.value().binding.space : SpaceId::kNone;
+    batch.record.arena_offset = kNoArena;
+    Outcome outcome = send(batch);
+    (void)KV_FAULT("client.finish.published");
+    const bool is_late = outcome.status.code() == Code::kDeadline;
+    if (is_late && op_ == Op::kAbort && !batch.is_let_go) outcome = abort_later(batch);
+    // A deadline is said whatever else was: slots may be the caller's still.
+    if (first_failure_.is_ok() || is_late) first_failure_ = outcome.status;
+    if (is_late && !batch.is_let_go) return false;
+    let_go(core_, batch);
+    auto& count = op_ == Op::kCommit ? core_.counts.commit_blocks : core_.counts.abort_blocks;
+    count.fetch_add(finish(batch, outcome), std::memory_order_relaxed);
+    batch = {};
+    return !is_late || op_ == Op::kAbort;
+  }
+
+  [[nodiscard]] const Status& first_failure() const { return first_failure_; }
+
+ private:
+  Outcome send(Batch& batch) {
+    if (!bound_.is_ok()) return outcome_of_all(bound_.status());
+    const Status is_current = check_epoch(batch, bound_.value().link);
+    if (!is_current.is_ok()) return outcome_of_all(is_current);
+    (void)KV_FAULT("client.finish.before_publish");
+    Requests& requests = *bound_.value().link.requests;
+    if (is_awaited_) return send_awaited(core_, requests, batch, deadline_ns_);
+    return outcome_of_all(core_.or_closed(send_unawaited(core_, requests, batch, deadline_ns_)));
+  }
+
+  // The daemon learns of it when it takes records again. Who asked to wait for that is told that it is not so yet.
+  Outcome abort_later(Batch& batch) {
+    let_go(core_, batch);
+    bound_.value().link.requests->push_abort(batch.record);
+    core_.wake_service();
+    if (!is_awaited_) return outcome_of_all(Status::ok());
+    return outcome_of_all({Code::kDeadline, "the submission ring is full: the abort goes out later"});
+  }
+
+  Core& core_;
+  const Result<BoundLink> bound_;
+  const Op op_;
+  const bool is_awaited_;
+  const TimeNs deadline_ns_;
+  Status first_failure_;
+};
 
 }  // namespace
 
 Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awaited, TimeNs deadline_ns) {
-  Core& core = *space.core;
-  KV_RETURN_IF_ERROR(check_owner(core, slots));
-  const Result<BoundLink> bound = core.bound_link(space);
-  Status first_failure;
-  const auto end = [&](Batch& batch) {
-    if (batch.record.count == 0) return;
-    batch.record.op = op;
-    batch.record.space = bound.is_ok() ? bound.value().binding.space : SpaceId::kNone;
-    batch.record.arena_offset = kNoArena;
-    give_back(core, batch);
-    const Outcome outcome = send_batch(core, bound, batch, is_awaited, deadline_ns);
-    (void)KV_FAULT("client.finish.published");
-    if (first_failure.is_ok()) first_failure = outcome.status;
-    auto& count = op == Op::kCommit ? core.counts.commit_blocks : core.counts.abort_blocks;
-    count.fetch_add(finish(batch, outcome), std::memory_order_relaxed);
-    batch = {};
-  };
+  KV_RETURN_IF_ERROR(check_owner(*space.core, slots));
+  Finisher finisher(space, op, is_awaited, deadline_ns);
   Batch batch;
   for (kvc_slot& slot : slots) {
     if (!is_reserved(slot)) continue;
     add(batch, slot);
-    if (batch.record.count == kInlineHolds) end(batch);
+    if (batch.record.count == kInlineHolds && !finisher.end(batch)) return finisher.first_failure();
   }
-  end(batch);
-  return first_failure;
+  (void)finisher.end(batch);
+  return finisher.first_failure();
 }
 
 }  // namespace kvtier::client

@@ -16,7 +16,9 @@ Result<Completion> exchange(Requests& requests, const RequestCall& call, TimeNs 
   const RequestScope scope(requests, id.value());
   if (call.fill) call.fill(requests.arena_of(id.value()));
   (void)KV_FAULT("client.request.before_send");
-  KV_RETURN_IF_ERROR(requests.send(id.value(), call.submission, deadline_ns));
+  KV_RETURN_IF_ERROR(requests.take_place(deadline_ns));
+  if (call.before_send) call.before_send();
+  KV_RETURN_IF_ERROR(requests.send(id.value(), call.submission));
   (void)KV_FAULT("client.request.sent");
   Result<Completion> answer = requests.await(id.value(), deadline_ns);
   if (!answer.is_ok()) return answer;

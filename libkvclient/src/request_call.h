@@ -13,6 +13,8 @@ struct RequestCall {
   std::uint64_t arena_bytes = 0;
   /// Writes the arena range before it is sent.
   std::function<void(std::byte* arena)> fill;
+  /// Called when it is sure that the record goes out, unless the session breaks, and before it does. May be empty.
+  std::function<void()> before_send;
   /// Reads it after the answer. May be empty.
   std::function<Status(const std::byte* arena, const Completion& answer)> read;
 };

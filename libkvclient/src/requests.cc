@@ -16,6 +16,10 @@ Status broken() {
   return {Code::kUnavailable, "the daemon hung up"};
 }
 
+Status damaged() {
+  return {Code::kUnavailable, "the submission ring is damaged"};
+}
+
 }  // namespace
 
 Requests::Requests(std::byte* channel, UniqueFd doorbell, RingPositions start)
@@ -52,22 +56,16 @@ std::byte* Requests::arena_of(std::uint32_t id) {
   return arena_memory_ + entry->arena_offset;
 }
 
-Status Requests::send(std::uint32_t id, Submission submission, TimeNs deadline_ns) {
-  {
-    const std::lock_guard lock(mutex_);
-    Entry* entry = find(id);
-    KV_CHECK(entry != nullptr && entry->state == State::kOpen, "a request is sent once");
-    submission.request_id = id;
-    submission.arena_offset = entry->arena_offset;
-    entry->count = submission.count;
-    entry->space = submission.space;
-    entry->state = State::kSent;
-  }
-  Status status = push(submission, deadline_ns);
-  if (!status.is_ok()) {
-    const std::lock_guard lock(mutex_);
-    find(id)->state = State::kOpen;  // never published: no answer will come
-  }
+Status Requests::send(std::uint32_t id, Submission submission) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = find(id);
+  KV_CHECK(entry != nullptr && entry->state == State::kOpen, "a request is sent once");
+  submission.request_id = id;
+  submission.arena_offset = entry->arena_offset;
+  entry->count = submission.count;
+  entry->space = submission.space;
+  const Status status = push_taken(submission);
+  if (status.is_ok()) entry->state = State::kSent;  // else no answer will come
   sent_count_.fetch_add(1, std::memory_order_relaxed);
   return status;
 }
@@ -101,19 +99,17 @@ void Requests::close(std::uint32_t id) {
   }
 }
 
-Status Requests::push(const Submission& submission, TimeNs deadline_ns) {
+Status Requests::take_place(TimeNs deadline_ns) {
   while (true) {
     {
       const std::lock_guard lock(mutex_);
       if (is_broken_.load()) return broken();
       push_late_aborts();
-      switch (push_locked(submission)) {
-        case RingResult::kDone:
-          return Status::ok();
-        case RingResult::kBroken:
-          return {Code::kUnavailable, "the submission ring is damaged"};
-        default:
-          break;
+      const RingResult room = room_for_one();
+      if (room == RingResult::kBroken) return damaged();
+      if (room == RingResult::kDone) {
+        ++places_taken_;
+        return Status::ok();
       }
     }
     if (now_ns() >= deadline_ns) return {Code::kDeadline, "the submission ring is full and stays full"};
@@ -121,10 +117,30 @@ Status Requests::push(const Submission& submission, TimeNs deadline_ns) {
   }
 }
 
-RingResult Requests::push_locked(const Submission& submission) {
-  const RingResult result = submissions_.push(submission);
-  if (result == RingResult::kDone) wake_daemon();
-  return result;
+Status Requests::push(const Submission& submission) {
+  const std::lock_guard lock(mutex_);
+  return push_taken(submission);
+}
+
+Status Requests::push_taken(const Submission& submission) {
+  KV_CHECK(places_taken_ > 0, "a place is taken before a record is published");
+  --places_taken_;
+  if (is_broken_.load()) return broken();
+  return publish(submission) ? Status::ok() : damaged();
+}
+
+void Requests::push_abort(const Submission& abort) {
+  const std::lock_guard lock(mutex_);
+  if (is_broken_.load()) return;  // the daemon takes the room back with the session
+  late_aborts_.push_back(abort);
+  push_late_aborts();
+}
+
+// There is room, unless the daemon moved its cursor back: then the ring is damaged.
+bool Requests::publish(const Submission& submission) {
+  const bool is_done = submissions_.push(submission) == RingResult::kDone;
+  if (is_done) wake_daemon();
+  return is_done;
 }
 
 void Requests::wake_daemon() const {

@@ -5,6 +5,9 @@
 // A request whose deadline passes stays open ("late") with its id and its arena range until its answer
 // arrives, so that a late answer is never taken for another's and the daemon never writes into a range that
 // was given away. Slots that a late reserve granted are aborted.
+//
+// A record takes a place in the ring before it goes out, so that its sender can let go of what it names in between:
+// when it is sure that the record goes out, and before the daemon can act on it.
 
 #include <array>
 #include <atomic>
@@ -35,15 +38,19 @@ class Requests {
   /// Takes an id and `arena_bytes` of the arena, waiting for both. kDeadline, kUnavailable.
   Result<std::uint32_t> open(Op op, std::uint64_t arena_bytes, TimeNs deadline_ns);
   [[nodiscard]] std::byte* arena_of(std::uint32_t id);
-  /// Publishes the record of an open request; fills in its id and arena offset.
-  Status send(std::uint32_t id, Submission submission, TimeNs deadline_ns);
+  /// Takes a place in the submission ring, waiting for one. kDeadline, kUnavailable. One send() or push() must follow.
+  Status take_place(TimeNs deadline_ns);
+  /// Publishes the record of an open request at the place taken; fills in its id and arena offset. kUnavailable.
+  Status send(std::uint32_t id, Submission submission);
   /// Until the answer is there. kDeadline: the request is late, kUnavailable: the session broke.
   Result<Completion> await(std::uint32_t id, TimeNs deadline_ns);
   /// Done with an id that open() gave, whatever became of it.
   void close(std::uint32_t id);
 
-  /// Publishes a record that has no answer (kCommit, kAbort without kFlagReply).
-  Status push(const Submission& submission, TimeNs deadline_ns);
+  /// The same for a record that has no answer (kCommit, kAbort without kFlagReply).
+  Status push(const Submission& submission);
+  /// Publishes an abort that nobody waits for, as soon as there is room: now, or when late answers are taken in.
+  void push_abort(const Submission& abort);
   void ring_doorbell() const;
   [[nodiscard]] int doorbell() const { return doorbell_.get(); }
 
@@ -81,7 +88,9 @@ class Requests {
   void take_answer(const Completion& completion);
   void keep_late_grants(const Entry& entry);
   void push_late_aborts();
-  RingResult push_locked(const Submission& submission);
+  RingResult room_for_one() const { return submissions_.room_for(places_taken_ + 1); }
+  bool publish(const Submission& submission);
+  Status push_taken(const Submission& submission);
 
   void wake_daemon() const;
   void sleep(std::uint32_t tail_seen, TimeNs deadline_ns);
@@ -100,6 +109,7 @@ class Requests {
   std::array<Entry, kEntries> entries_;
   std::uint32_t open_count_ = 0;
   std::uint32_t late_open_ = 0;
+  std::uint32_t places_taken_ = 0;
   std::uint32_t next_index_ = 0;
   std::vector<Submission> late_aborts_;
 

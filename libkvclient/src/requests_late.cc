@@ -76,8 +76,10 @@ void Requests::keep_late_grants(const Entry& entry) {
 }
 
 void Requests::push_late_aborts() {
-  while (!late_aborts_.empty() && push_locked(late_aborts_.back()) == RingResult::kDone)
+  while (!late_aborts_.empty() && room_for_one() == RingResult::kDone) {
+    if (!publish(late_aborts_.back())) return;
     late_aborts_.pop_back();
+  }
 }
 
 bool Requests::reap_late() {

@@ -130,7 +130,8 @@ class Reserver {
     abort.count = 1;
     abort.arena_offset = kNoArena;
     abort.holds[0] = result.hold;
-    (void)bound_.link.requests->push(abort, deadline_ns_);
+    bound_.link.requests->push_abort(abort);
+    core_.wake_service();  // in case that it has to go out later
   }
 
   Space& space_;

@@ -150,7 +150,8 @@ void stock_refill(Space& space, const BoundLink& bound, const StockOutcome& outc
   ask.space = bound.binding.space;
   ask.count = target;
   ask.arena_offset = kNoArena;
-  if (!bound.link.requests->push(ask, 0).is_ok()) session.stock_ask_undo();
+  Requests& requests = *bound.link.requests;
+  if (!requests.take_place(0).is_ok() || !requests.push(ask).is_ok()) session.stock_ask_undo();
 }
 
 }  // namespace kvtier::client

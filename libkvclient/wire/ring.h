@@ -31,10 +31,16 @@ class RingProducer {
   RingProducer(std::byte* records, SharedU32& tail, const SharedU32& head, std::uint32_t start = 0)
       : records_(records), tail_(&tail), head_(&head), next_(start) {}
 
-  RingResult push(const Record& record) {
+  /// kDone: at least `records` more fit; nobody but this side takes that room. kFull, kBroken.
+  [[nodiscard]] RingResult room_for(std::uint32_t records) const {
     const std::uint32_t used = next_ - head_->load(std::memory_order_acquire);
     if (used > kEntries) return RingResult::kBroken;
-    if (used == kEntries) return RingResult::kFull;
+    return kEntries - used >= records ? RingResult::kDone : RingResult::kFull;
+  }
+
+  RingResult push(const Record& record) {
+    const RingResult room = room_for(1);
+    if (room != RingResult::kDone) return room;
     std::memcpy(records_ + std::size_t{next_ & (kEntries - 1)} * sizeof(Record), &record, sizeof record);
     tail_->store(++next_, std::memory_order_seq_cst);  // release for the record; seq_cst for sleepers
     return RingResult::kDone;

@@ -152,13 +152,14 @@ class Reservation {
     return {static_cast<std::byte*>(slots_[i].data), block_bytes_};
   }
   /// `flags`: KVC_WAIT. Returns the code; KVC_STALE, KVC_UNAVAILABLE, KVC_EXISTS, KVC_PENDING: blocks are lost, nothing
-  /// else.
+  /// else. KVC_DEADLINE: those that are still new can be committed again.
   int commit(std::uint32_t flags = 0) { return kvc_commit(space_, slots_.data(), slots_.size(), flags, 0); }
   int commit_one(std::size_t i, std::uint32_t flags = 0) {
     return kvc_commit(space_, &slots_[i], 1, flags, 0);
   }
   void abort() {
-    if (!slots_.empty()) (void)kvc_abort(space_, slots_.data(), slots_.size(), 0, 0);
+    // No wait for a full ring: the library sends it later.
+    if (!slots_.empty()) (void)kvc_abort(space_, slots_.data(), slots_.size(), 0, 1);
   }
   [[nodiscard]] std::span<kvc_slot> slots() { return slots_; }
 

@@ -310,9 +310,14 @@ KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
  * and the first that is not KVC_OK is returned. data becomes NULL. KVC_EXISTS, KVC_PENDING: reserved without
  * claim, and another was first. KVC_STALE: the slots are of an earlier session or (cause KVC_CAUSE_INVALIDATED) of a
  * space that was invalidated meanwhile; their blocks are lost. KVC_INVALID: a slot was reserved through another client:
- * nothing was done, every slot is as it was. */
+ * nothing was done, every slot is as it was.
+ * KVC_DEADLINE: the daemon stands still. A slot that still has its data (code KVC_OK) was not handed over and is as it
+ * was: commit it again, or abort it; until then others find it pending. One without, which there is only with KVC_WAIT,
+ * was handed over, and what becomes of it is not known. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
-/* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit. */
+/* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit, but that no slot is left
+ * over: what cannot be handed over before the deadline the library hands over later (KVC_OK; with KVC_WAIT
+ * KVC_DEADLINE). */
 KVC_API int kvc_abort(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
 
 /* ---- copying ---- */

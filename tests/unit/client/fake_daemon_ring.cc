@@ -34,6 +34,7 @@ void FakeDaemon::register_space(Peer& peer, const Message& message) {
 bool FakeDaemon::serve_ring(Peer& peer) {
   // Always "asleep": the doorbell is rung every time, and ignored, for the ring is polled.
   reinterpret_cast<ChannelHeader*>(peer.channel->memory.memory.data())->daemon_sleeps.store(1);
+  if (misbehaviour_.takes_no_records) return false;
   bool did_work = false;
   Submission submission{};
   while (!peer.is_gone && peer.submissions->pop(submission) == RingResult::kDone) {

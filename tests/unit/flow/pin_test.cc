@@ -1,5 +1,6 @@
 // Pins: kept for sure, with an expiry, within a budget.
 
+#include "daemon/flow/admin.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {

@@ -23,7 +23,7 @@ std::string wrong_subcommand(const CLI::App& app) {
   const CLI::App* at = &app;
   while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
   const std::vector<const CLI::App*> known = at->get_subcommands([](const CLI::App*) { return true; });
-  const std::vector<std::string> left = at->remaining();
+  const std::vector<std::string> left = app.remaining(true);  // fallthrough: the parent has them
   const auto word =
       std::ranges::find_if(left, [](const std::string& each) { return !each.starts_with('-'); });
   if (known.empty() || word == left.end()) return "";

@@ -41,9 +41,10 @@ TEST_F(EvictionLimits, a_leased_block_is_looked_at_again_only_after_the_others) 
 }
 
 TEST_F(EvictionLimits, a_cold_prefix_longer_than_a_scan_leaves_from_its_end_at_the_first_attempt) {
-  constexpr std::uint64_t kLength = kEvictScanMax + 512;
+  constexpr std::uint64_t kLength = 2 * kEvictScanMax;
   start(kLength, {.slab_bytes = 512 * kBlock});
   put_chain(*client_, space_, keys_of(1, kLength));
+  client_->map_directory();  // it grew
   advance(kRecencyGrainMs * kNsPerMs);
   for (std::uint64_t i = 0; i < kLength; ++i) {
     client_->log_access(space_, pattern_key(1, i), 1);
@@ -52,6 +53,7 @@ TEST_F(EvictionLimits, a_cold_prefix_longer_than_a_scan_leaves_from_its_end_at_t
   EXPECT_EQ(granted(*client_, space_, 2, 1), 1U);
   EXPECT_EQ(stats().evictions, 1U);
   EXPECT_EQ(client_->match(space_, pattern_key(1, kLength - 1)), 0);
+  EXPECT_EQ(stats().evict_scanned, kLength) << "the others were passed over";
 }
 
 TEST_F(EvictionLimits, the_background_keeps_an_eighth_of_a_small_class_free_and_no_more) {

@@ -126,7 +126,7 @@ TEST_F(EmptyingHolders, P_03_a_holder_below_in_another_slab_counts) {
   // Each slab's chain becomes the continuation of the one before it.
   for (std::uint64_t chain = 1; chain < kSlabs; ++chain)
     (void)reserve(*client_, small_, keys_of(chain, 1), false, pattern_key(chain - 1, kSlabSlots - 1));
-  lease(kSlabs - 1, kSlabSlots - 1);
+  lease(kSlabs - 1, kSlabSlots / 2);
   expect_refused(want(), Cause::kPinnedBy, kHolder);
   release_all();
   advance(kNsPerSecond);

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "libkvclient/src/deadline.h"
+#include "libkvclient/src/patience.h"
 #include "libkvclient/src/service.h"
 
 namespace kvtier::client {
@@ -65,7 +66,7 @@ Result<std::shared_ptr<Core>> Core::open(ClientOptions options) {
 }
 
 Status Core::wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns) {
-  changed_.wait_until(lock, steady(deadline_ns), [this] { return attempts_count_ > 0; });
+  (void)wait_locked(lock, [this] { return attempts_count_ > 0; }, deadline_ns);
   if (state_ == ConnectionState::kConnected) return Status::ok();
   const bool is_away = attempts_count_ == 0 || last_error_.code() == Code::kUnavailable;
   if (is_away && !options.is_required) return Status::ok();
@@ -127,7 +128,7 @@ Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) 
   const auto is_answered = [&] {
     return space->binding.load() != 0 || !space->refusal.is_ok() || state_ != ConnectionState::kConnected;
   };
-  changed_.wait_until(lock, steady(deadline_ns), is_answered);
+  (void)wait_locked(lock, is_answered, deadline_ns);
   if (space->refusal.is_ok()) return Status::ok();
   std::erase(spaces_, space);
   return space->refusal;
@@ -153,24 +154,41 @@ void Core::space_remove(const Space& space) {
 Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
                               TimeNs deadline_ns) {
   Session& session = *bound.link.session;
-  std::unique_lock lock(mutex_);
-  while (true) {
+  Result<std::byte*> data = Status(Code::kNotFound, "");
+  const auto is_decided = [&] {
     // Retired or taken by a close since the request was sent: nobody looks at its users any more.
-    if (session_ != bound.link.session) return or_closed({Code::kUnavailable, "the session is over"});
-    Result<std::byte*> data = session.mappings.lend(slot, bound.binding.slot_bytes, block_bytes);
+    if (session_ != bound.link.session) {
+      data = or_closed({Code::kUnavailable, "the session is over"});
+      return true;
+    }
+    data = session.mappings.lend(slot, bound.binding.slot_bytes, block_bytes);
     // Under the mutex: whoever takes the session away looks at the count in the same step. relaxed otherwise.
     if (data.is_ok()) session.users.fetch_add(1, std::memory_order_relaxed);
-    if (data.is_ok() || data.code() != Code::kNotFound) return data;
-    if (session.epoch != bound.link.epoch || state_ != ConnectionState::kConnected) {
-      return Status(Code::kUnavailable, "the daemon hung up");
-    }
-    if (changed_.wait_until(lock, steady(deadline_ns)) == std::cv_status::timeout) return data;
-  }
+    if (data.is_ok() || data.code() != Code::kNotFound) return true;
+    const bool is_over = session.epoch != bound.link.epoch || state_ != ConnectionState::kConnected;
+    if (is_over) data = Status(Code::kUnavailable, "the daemon hung up");
+    return is_over;
+  };
+  std::unique_lock lock(mutex_);
+  (void)wait_locked(lock, is_decided, deadline_ns);
+  return data;
 }
 
 bool Core::wait_for_change(const std::function<bool()>& is_true, TimeNs deadline_ns) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_until(lock, steady(deadline_ns), is_true);
+  return wait_locked(lock, is_true, deadline_ns);
+}
+
+bool Core::wait_locked(std::unique_lock<std::mutex>& lock, const std::function<bool()>& is_true,
+                       TimeNs deadline_ns) {
+  Patience patience(deadline_ns);
+  while (!changed_.wait_until(lock, steady(patience.sleep_until()), is_true)) {
+    lock.unlock();  // the check of an interrupt may wait for a lock that a caller of ours holds
+    const bool is_over = patience.is_over();
+    lock.lock();
+    if (is_over) return false;
+  }
+  return true;
 }
 
 Status Core::or_closed(const Status& status) const {

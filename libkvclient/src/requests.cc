@@ -6,6 +6,7 @@
 
 #include "libkvclient/src/deadline.h"
 #include "libkvclient/src/futex.h"
+#include "libkvclient/src/patience.h"
 
 namespace kvtier::client {
 namespace {
@@ -33,6 +34,7 @@ Requests::Requests(std::byte* channel, UniqueFd doorbell, RingPositions start)
 
 Result<std::uint32_t> Requests::open(Op op, std::uint64_t arena_bytes, TimeNs deadline_ns) {
   KV_CHECK(arena_bytes <= kArenaBytes, "calls are split into requests that fit the arena");
+  Patience patience(deadline_ns);
   while (true) {
     // acquire: everything up to here is taken in by the reap below, so the sleep cannot miss an answer.
     const std::uint32_t seen = header_->completion_tail.load(std::memory_order_acquire);
@@ -42,10 +44,10 @@ Result<std::uint32_t> Requests::open(Op op, std::uint64_t arena_bytes, TimeNs de
       reap();
       if (const Entry* entry = take_entry(op, arena_bytes)) return entry->id;
     }
-    if (now_ns() >= deadline_ns) {
+    if (patience.is_over()) {
       return Status(Code::kDeadline, "too many requests are open; none was answered before the deadline");
     }
-    sleep(seen, deadline_ns);
+    sleep(seen, patience.sleep_until());
   }
 }
 
@@ -71,6 +73,7 @@ Status Requests::send(std::uint32_t id, Submission submission) {
 }
 
 Result<Completion> Requests::await(std::uint32_t id, TimeNs deadline_ns) {
+  Patience patience(deadline_ns);
   while (true) {
     const std::uint32_t seen = header_->completion_tail.load(std::memory_order_acquire);  // as in open
     {
@@ -81,8 +84,8 @@ Result<Completion> Requests::await(std::uint32_t id, TimeNs deadline_ns) {
       KV_CHECK(entry != nullptr, "a request stays until it is closed");
       if (entry->state == State::kDone) return entry->completion;
     }
-    if (now_ns() >= deadline_ns) return Status(Code::kDeadline, "the daemon has not answered in time");
-    sleep(seen, deadline_ns);
+    if (patience.is_over()) return Status(Code::kDeadline, "the daemon has not answered in time");
+    sleep(seen, patience.sleep_until());
   }
 }
 
@@ -100,6 +103,7 @@ void Requests::close(std::uint32_t id) {
 }
 
 Status Requests::take_place(TimeNs deadline_ns) {
+  Patience patience(deadline_ns);
   while (true) {
     {
       const std::lock_guard lock(mutex_);
@@ -112,8 +116,8 @@ Status Requests::take_place(TimeNs deadline_ns) {
         return Status::ok();
       }
     }
-    if (now_ns() >= deadline_ns) return {Code::kDeadline, "the submission ring is full and stays full"};
-    pause_for_room(deadline_ns);
+    if (patience.is_over()) return {Code::kDeadline, "the submission ring is full and stays full"};
+    pause_for_room(patience.sleep_until());
   }
 }
 
@@ -148,20 +152,20 @@ void Requests::wake_daemon() const {
   if (header_->daemon_sleeps.load(std::memory_order_seq_cst) != 0) ring_doorbell();
 }
 
-void Requests::sleep(std::uint32_t tail_seen, TimeNs deadline_ns) {
+void Requests::sleep(std::uint32_t tail_seen, TimeNs until_ns) {
   // seq_cst, all four: a waiter is counted before it looks at is_broken_, and break_off() sets is_broken_
   // before it looks at the count; likewise client_waiters and the daemon's completion_tail (ring.h).
   sleepers_.fetch_add(1);
   header_->client_waiters.fetch_add(1);
-  if (!is_broken_.load()) futex_wait(header_->completion_tail, tail_seen, deadline_ns);
+  if (!is_broken_.load()) futex_wait(header_->completion_tail, tail_seen, until_ns);
   header_->client_waiters.fetch_sub(1);
   sleepers_.fetch_sub(1);
 }
 
-void Requests::pause_for_room(TimeNs deadline_ns) {
+void Requests::pause_for_room(TimeNs until_ns) {
   // The daemon has no word to say that it consumed a record; a full ring is rare.
   constexpr TimeNs kPause = 50 * kNsPerUs;
-  const TimeNs left = deadline_ns - std::min(deadline_ns, now_ns());
+  const TimeNs left = until_ns - std::min(until_ns, now_ns());
   std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(kPause, left)));
 }
 

@@ -93,8 +93,8 @@ class Requests {
   Status push_taken(const Submission& submission);
 
   void wake_daemon() const;
-  void sleep(std::uint32_t tail_seen, TimeNs deadline_ns);
-  void pause_for_room(TimeNs deadline_ns);
+  void sleep(std::uint32_t tail_seen, TimeNs until_ns);
+  void pause_for_room(TimeNs until_ns);
 
   // constant after construction
   ChannelHeader* const header_;

@@ -101,6 +101,10 @@ KVC_API const char* kvc_code_name(int code); /* "no_space", static */
 KVC_API const char* kvc_cause_name(int cause);
 /* Text of the last call of this thread that did not return KVC_OK. Valid until the thread's next call. */
 KVC_API const char* kvc_last_error(void);
+/* For bindings of languages that must react to a signal (Ctrl-C) inside a call that blocks. While this thread waits in
+ * one, `check` is called about every 50 ms; once it returns other than 0, that call, and further ones until the next
+ * kvc_set_interrupt, end as if their deadline had passed. NULL: none. check may not call the library. */
+KVC_API void kvc_set_interrupt(int (*check)(void* context), void* context);
 
 /* ---- client ---- */
 

@@ -64,6 +64,29 @@ TEST(ClientDeadline, MoreRequestsThanTheTableHolds) {
   EXPECT_EQ(kvc_ping(client.client, 0), KVC_OK);
 }
 
+// What a signal handler of an interpreter wants: the wait ends, and the next call of the same scope does not begin one.
+TEST(ClientDeadline, AnInterruptEndsEveryKindOfWait) {
+  FakeDaemon daemon({.announces_slabs_late = true, .unanswered = {Op::kEcho}});
+  const TestClient client(daemon.path());
+  int asked = 0;
+  const auto on_the_second = [](void* count) { return ++*static_cast<int*>(count) == 2 ? 1 : 0; };
+  kvc_set_interrupt(on_the_second, &asked);
+  EXPECT_EQ(kvc_ping(client.client, 3600'000 * kMs), KVC_DEADLINE) << "an answer";
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(kvc_ping(client.client, 3600'000 * kMs), KVC_DEADLINE);
+  EXPECT_EQ(asked, 2) << "it has fired";
+  kvc_set_interrupt(on_the_second, &(asked = 0));
+  kvc_slot slot{};
+  const kvc_key key = key_of(0);
+  kvc_reserve_options options{sizeof options, nullptr, 3600'000 * kMs, 0, 0};
+  EXPECT_EQ(kvc_reserve(client.space, &key, 1, &options, &slot), KVC_OK);
+  EXPECT_EQ(slot.code, KVC_DEADLINE) << "a slab's announcement";
+  kvc_set_interrupt(nullptr, nullptr);
+  daemon.change({});
+  wait_until([&] { return daemon.writing_count() == 0; });
+  EXPECT_EQ(kvc_ping(client.client, 0), KVC_OK);
+}
+
 TEST(ClientDeadline, AHangUpEndsEveryWait) {
   FakeDaemon daemon({.unanswered = {Op::kEcho}});
   const TestClient client(daemon.path());

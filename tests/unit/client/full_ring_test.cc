@@ -117,5 +117,15 @@ TEST_F(FullRing, AHangUpEndsWhatIsLeftOver) {
   EXPECT_EQ(client_.stats().reservations_open, 0U);
 }
 
+TEST_F(FullRing, AnInterruptEndsTheWaitForRoom) {
+  std::vector<kvc_slot> slots = reserve_then_fill(8);
+  kvc_set_interrupt([](void*) { return 1; }, nullptr);
+  EXPECT_EQ(commit(slots, 0, 3600'000 * kMs), KVC_DEADLINE);
+  kvc_set_interrupt(nullptr, nullptr);
+  EXPECT_EQ(open_count(slots), 8U);
+  go_on();
+  EXPECT_EQ(commit(slots, KVC_WAIT, 0), KVC_OK);
+}
+
 }  // namespace
 }  // namespace kvtier::test

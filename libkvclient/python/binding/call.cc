@@ -8,6 +8,14 @@ void raise_error(int code, const std::string& text) {
   throw py::error_already_set();
 }
 
+int SignalScope::has_raised(void* scope) noexcept {
+  auto& raised = static_cast<SignalScope*>(scope)->raised_;
+  if (raised || _Py_IsFinalizing() != 0) return raised ? 1 : 0;
+  const py::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) raised.emplace();
+  return raised ? 1 : 0;
+}
+
 const std::string& c_text(const std::string& text, const char* what) {
   if (text.find('\0') != std::string::npos) raise_error(KVC_INVALID, std::string(what) + " contains a NUL");
   return text;

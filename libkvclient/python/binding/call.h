@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,11 +28,38 @@ inline int check_data_path(int code) {
   return code;
 }
 
-/// Runs `call` while other Python threads run.
+/// Runs `call` while other Python threads run. For what does not wait.
 template <class Call>
 auto without_gil(Call&& call) {
   const py::gil_scoped_release release;
   return std::forward<Call>(call)();
+}
+
+/// Lets signal handlers of Python (Ctrl-C) run while this thread waits in the library; what one raises ends the wait.
+class SignalScope {
+ public:
+  SignalScope() { kvc_set_interrupt(&has_raised, this); }
+  SignalScope(const SignalScope&) = delete;
+  SignalScope& operator=(const SignalScope&) = delete;
+  ~SignalScope() { kvc_set_interrupt(nullptr, nullptr); }
+  /// With Python's lock, when what the call gave is owned by something.
+  void raise() {
+    if (raised_) throw std::move(*raised_);
+  }
+
+ private:
+  static int has_raised(void* scope) noexcept;
+
+  std::optional<py::error_already_set> raised_;
+};
+
+/// Runs a `call` that may wait, and raises what a signal raised meanwhile.
+template <class Call>
+auto blocking(Call&& call) {
+  SignalScope signals;
+  auto result = without_gil(std::forward<Call>(call));
+  signals.raise();
+  return result;
 }
 
 /// For destructors: they run with the lock or without it, and while the interpreter shuts down. Neither `call`

@@ -22,8 +22,13 @@ std::shared_ptr<Client> open(const Opening& opening, std::uint64_t deadline_ns, 
   options.deadline_ns = deadline_ns;
   options.flags = flags;
   kvc_client* opened = nullptr;
-  check(without_gil([&] { return kvc_client_open(&options, &opened); }));
-  return std::make_shared<Client>(opened);
+  SignalScope signals;
+  const int code = without_gil([&] { return kvc_client_open(&options, &opened); });
+  if (code != KVC_OK) signals.raise();
+  check(code);
+  auto client = std::make_shared<Client>(opened);
+  signals.raise();
+  return client;
 }
 
 py::dict stats_of(const Client& client) {
@@ -90,13 +95,13 @@ bool is_connected(const Client& client) {
 
 int ping(const Client& client, std::uint64_t deadline_ns) {
   const auto handle = client.handle();
-  return check_data_path(without_gil([&] { return kvc_ping(handle.get(), deadline_ns); }));
+  return check_data_path(blocking([&] { return kvc_ping(handle.get(), deadline_ns); }));
 }
 
 std::uint64_t invalidate_namespace(const Client& client, std::uint64_t deadline_ns) {
   const auto handle = client.handle();
   std::uint64_t blocks = 0;
-  check(without_gil([&] { return kvc_invalidate_namespace(handle.get(), deadline_ns, &blocks); }));
+  check(blocking([&] { return kvc_invalidate_namespace(handle.get(), deadline_ns, &blocks); }));
   return blocks;
 }
 

@@ -25,18 +25,27 @@ std::vector<Slot*> committable(const py::list& list) {
 }
 
 int commit(const Space& space, const py::list& list, std::uint32_t flags, std::uint64_t deadline_ns) {
+  const std::vector<Slot*> slots = committable(list);
   std::vector<kvc_slot> taken;
-  for (Slot* slot : committable(list)) taken.push_back(slot->memory().take());
-  // Whatever went wrong, the blocks are lost and nothing else: also kStale, after the daemon's restart.
-  return without_gil(
+  for (const Slot* slot : slots) taken.push_back(slot->memory().take());
+  // Whatever went wrong, the blocks are lost and nothing else: also kStale, after the daemon's restart. But what a
+  // daemon that stands still could not be given before the deadline is the caller's still.
+  SignalScope signals;
+  const int code = without_gil(
       [&] { return kvc_commit(space.handle.get(), taken.data(), taken.size(), flags, deadline_ns); });
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (taken[i].data != nullptr) slots[i]->memory().put_back(taken[i]);
+  }
+  signals.raise();
+  return code;
 }
 
 }  // namespace
 
 SlotMemory::~SlotMemory() {
   if (!is_reserved()) return;
-  without_gil_if_held([this] { (void)kvc_abort(space_.get(), &slot_, 1, 0, 0); });
+  // No wait for a full ring: the library sends it later.
+  without_gil_if_held([this] { (void)kvc_abort(space_.get(), &slot_, 1, 0, 1); });
 }
 
 kvc_slot SlotMemory::take() {
@@ -61,6 +70,7 @@ py::tuple reserve(const Space& space, const py::object& keys_object, const py::o
   options.deadline_ns = deadline_ns;
   options.flags = flags;
   std::vector<kvc_slot> granted(keys.count());
+  SignalScope signals;
   const int code = without_gil(
       [&] { return kvc_reserve(space.handle.get(), keys.data(), keys.count(), &options, granted.data()); });
   const auto has_failed = [](const kvc_slot& each) {
@@ -75,6 +85,7 @@ py::tuple reserve(const Space& space, const py::object& keys_object, const py::o
     if (each.code == KVC_OK) slot = py::cast(Slot(space.handle, each, space.facts.block_bytes));
     slots.append(py::make_tuple(each.code, each.cause, each.detail, slot));
   }
+  signals.raise();
   return py::make_tuple(check_data_path(code), slots, text);
 }
 

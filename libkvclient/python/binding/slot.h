@@ -15,8 +15,9 @@ class SlotMemory : public MemoryOwner {
 
   [[nodiscard]] const kvc_slot& slot() const { return slot_; }
   [[nodiscard]] bool is_reserved() const { return slot_.code == KVC_OK && slot_.data != nullptr; }
-  /// Hands the reservation to the caller, who commits it.
+  /// Hands the reservation to the caller, who commits it, and may hand back what was not.
   kvc_slot take();
+  void put_back(const kvc_slot& slot) { slot_ = slot; }
 
  private:
   std::shared_ptr<kvc_space> space_;

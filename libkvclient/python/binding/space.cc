@@ -58,7 +58,7 @@ py::tuple wait(const Space& space, const py::object& keys_object, std::uint64_t 
   const Keys keys(keys_object);
   const py::bytes states = blank_states(keys.count());
   std::size_t ready = 0;
-  const int code = check_data_path(without_gil([&] {
+  const int code = check_data_path(blocking([&] {
     return kvc_wait(space.handle.get(), keys.data(), keys.count(), deadline_ns, bytes_in(states), &ready);
   }));
   return py::make_tuple(code, ready, states);
@@ -78,7 +78,7 @@ std::size_t pin(const Space& space, const py::object& keys_object, std::uint64_t
                 std::uint64_t deadline_ns) {
   const Keys keys(keys_object);
   std::size_t pinned = 0;
-  (void)check_data_path(without_gil(
+  (void)check_data_path(blocking(
       [&] { return kvc_pin(space.handle.get(), keys.data(), keys.count(), ttl_ns, deadline_ns, &pinned); }));
   return pinned;
 }
@@ -86,12 +86,12 @@ std::size_t pin(const Space& space, const py::object& keys_object, std::uint64_t
 void unpin(const Space& space, const py::object& keys_object, std::uint64_t deadline_ns) {
   const Keys keys(keys_object);
   (void)check_data_path(
-      without_gil([&] { return kvc_unpin(space.handle.get(), keys.data(), keys.count(), deadline_ns); }));
+      blocking([&] { return kvc_unpin(space.handle.get(), keys.data(), keys.count(), deadline_ns); }));
 }
 
 std::uint64_t invalidate(const Space& space, std::uint64_t deadline_ns) {
   std::uint64_t blocks = 0;
-  check(without_gil([&] { return kvc_invalidate(space.handle.get(), deadline_ns, &blocks); }));
+  check(blocking([&] { return kvc_invalidate(space.handle.get(), deadline_ns, &blocks); }));
   return blocks;
 }
 
@@ -112,10 +112,15 @@ std::unique_ptr<Space> register_space(const std::shared_ptr<Client>& client, con
                                       std::uint64_t deadline_ns) {
   const auto handle = client->handle();
   kvc_space* made = nullptr;
-  check(without_gil([&] { return kvc_space_register(handle.get(), spec.handle(), deadline_ns, &made); }));
+  SignalScope signals;
+  const int code =
+      without_gil([&] { return kvc_space_register(handle.get(), spec.handle(), deadline_ns, &made); });
+  if (code != KVC_OK) signals.raise();
+  check(code);
   auto space = std::make_unique<Space>();
   space->client = client;
   space->handle = {made, kvc_space_close};
+  signals.raise();
   space->facts.struct_size = sizeof space->facts;
   check(kvc_space_info(made, &space->facts));
   return space;

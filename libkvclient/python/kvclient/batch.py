@@ -1,6 +1,6 @@
 """Reserved blocks: room that this process fills, then makes visible.
 
-After commit() and abort() the memoryviews raise. commit() raises BufferError while slices or NumPy arrays of a buffer
+After commit() and abort() the memoryviews raise (what a commit left open has a new one). commit() raises BufferError while slices or NumPy arrays of a buffer
 are left, and commits nothing: they could write into a block that others read. abort() waits for them instead: the room
 goes back when the last one is gone.
 """
@@ -62,7 +62,8 @@ class Slot:
 
     def commit(self, wait: bool = False, deadline_s: float | None = None) -> bool:
         """Makes the block visible. False: it is lost (the daemon went away; another was first, where it was reserved
-        without claim). wait: return when the daemon did it."""
+        without claim), or, where is_open says so, the daemon stands still and did not take it before the deadline: then
+        commit it again, or abort it. wait: return when the daemon did it."""
         if self._native is None:
             raise _not_open(self)
         return slots_commit(self._space, [self], wait, deadline_s)
@@ -98,7 +99,7 @@ class Batch(list):
         self.text = text
 
     def commit(self, wait: bool = False, deadline_s: float | None = None) -> bool:
-        """Commits, in order, all slots that are still open. False: some are lost."""
+        """Commits, in order, all slots that are still open. False: some are lost, or still open, as in Slot.commit."""
         return slots_commit(self._space, [slot for slot in self if slot.is_open], wait, deadline_s)
 
     def abort(self) -> None:
@@ -116,9 +117,12 @@ def slots_commit(space, slots: list[Slot], wait: bool, deadline_s: float | None)
     for slot in slots:
         slot._view_end()
     flags = _kvclient.FLAG_WAIT if wait else 0
-    code = _kvclient.commit(space, [slot._native for slot in slots], flags, nanoseconds(deadline_s))
-    for slot in slots:
-        slot._native = None
+    try:
+        code = _kvclient.commit(space, [slot._native for slot in slots], flags, nanoseconds(deadline_s))
+    finally:
+        for slot in slots:
+            if not slot._native.is_reserved():
+                slot._native = None
     return code == Code.OK
 
 

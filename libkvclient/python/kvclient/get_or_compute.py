@@ -16,6 +16,7 @@ from .lease import Lease
 
 _KEY_BYTES = 32
 _PENDING = 2
+_COMMIT_S = 0.1  # the least that a block which was computed here may take to be stored: else it is computed again
 _SURPRISES_MAX = 3  # a block that is said to exist but cannot be leased, e.g. evicted at once
 
 
@@ -85,9 +86,14 @@ class GetOrCompute:
     def _step(self, index: int) -> None:
         """Adds block `index` and perhaps some after it, or learns more about it."""
         slot = self._claims.pop(index, None)
+        if slot is None and self._take_ready(index):
+            return
+        if self._left() <= 0:
+            if slot is not None:
+                slot.abort()
+            self._compute_private(index)
+            return
         if slot is None:
-            if self._take_ready(index):
-                return
             slot = self._claim(index)
         if slot.status == "new":
             self._compute_shared(index, slot)
@@ -112,23 +118,19 @@ class GetOrCompute:
         """Reserves `index`, and what follows up to the first block that is claimed already."""
         end = min(self._claims, default=self._count)
         parent = self._keys_of(index - 1, index) if index else None
-        batch = self._space.reserve(self._keys_of(index, end), parent=parent)
+        batch = self._space.reserve(self._keys_of(index, end), parent=parent, deadline_s=self._left())
         self._claims.update((index + i, slot) for i, slot in enumerate(batch) if i and slot.status == "new")
         return batch[0]
 
     def _wait(self, index: int) -> None:
-        left = self._end - time.monotonic()
-        if left <= 0:
-            self._compute_private(index)
-            return
-        match = self._space.wait(self._keys_of(index, index + 1), left)
-        if match.states[0] == _PENDING and time.monotonic() < self._end:
+        match = self._space.wait(self._keys_of(index, index + 1), self._left())
+        if match.states[0] == _PENDING and self._left() > 0:
             time.sleep(0.001)  # the daemon answered early, or there is none: never spin
 
     def _compute_shared(self, index: int, slot) -> None:
         try:
             self._compute(index, slot.buffer)
-            slot.commit(wait=True)
+            slot.commit(wait=True, deadline_s=max(self._left(), _COMMIT_S))
         finally:
             slot.abort()
         self._blocks.computed.append(index)
@@ -144,6 +146,9 @@ class GetOrCompute:
         if index not in self._blocks.computed[-1:]:
             self._blocks.computed.append(index)
         self._blocks._add_private(memory.toreadonly())
+
+    def _left(self) -> float:
+        return self._end - time.monotonic()
 
     def _keys_of(self, first: int, end: int) -> bytes:
         return self._keys[first * _KEY_BYTES : end * _KEY_BYTES]

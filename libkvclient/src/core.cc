@@ -65,8 +65,21 @@ Result<std::shared_ptr<Core>> Core::open(ClientOptions options) {
   return status;
 }
 
+template <class Predicate>
+bool Core::wait_locked(std::unique_lock<std::mutex>& lock, const Predicate& is_true, TimeNs deadline_ns) {
+  Patience patience(deadline_ns);
+  while (!changed_.wait_until(lock, steady(patience.sleep_until()), is_true)) {
+    lock.unlock();  // the check of an interrupt may wait for a lock that a caller of ours holds
+    const bool is_over = patience.is_over();
+    lock.lock();
+    if (is_over) return false;
+  }
+  return true;
+}
+
 Status Core::wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns) {
-  (void)wait_locked(lock, [this] { return attempts_count_ > 0; }, deadline_ns);
+  (void)wait_locked(
+      lock, [this] { return attempts_count_ > 0; }, deadline_ns);
   if (state_ == ConnectionState::kConnected) return Status::ok();
   const bool is_away = attempts_count_ == 0 || last_error_.code() == Code::kUnavailable;
   if (is_away && !options.is_required) return Status::ok();
@@ -177,18 +190,6 @@ Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_
 bool Core::wait_for_change(const std::function<bool()>& is_true, TimeNs deadline_ns) {
   std::unique_lock lock(mutex_);
   return wait_locked(lock, is_true, deadline_ns);
-}
-
-bool Core::wait_locked(std::unique_lock<std::mutex>& lock, const std::function<bool()>& is_true,
-                       TimeNs deadline_ns) {
-  Patience patience(deadline_ns);
-  while (!changed_.wait_until(lock, steady(patience.sleep_until()), is_true)) {
-    lock.unlock();  // the check of an interrupt may wait for a lock that a caller of ours holds
-    const bool is_over = patience.is_over();
-    lock.lock();
-    if (is_over) return false;
-  }
-  return true;
 }
 
 Status Core::or_closed(const Status& status) const {

@@ -101,7 +101,9 @@ class Core : public std::enable_shared_from_this<Core> {
   bool take_entry(const BoundLink& bound, const StockCall& call, std::uint32_t entry, kvc_slot& slot);
   void untake_entry(Session& session, const kvc_slot& slot);
 
-  bool wait_locked(std::unique_lock<std::mutex>& lock, const std::function<bool()>& is_true, TimeNs deadline_ns);
+  /// A template, because a std::function may allocate. Defined in core.cc, its only user.
+  template <class Predicate>
+  bool wait_locked(std::unique_lock<std::mutex>& lock, const Predicate& is_true, TimeNs deadline_ns);
   Status wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns);
   Status send_registration(Space& space);
 

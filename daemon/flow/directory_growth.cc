@@ -76,11 +76,15 @@ void advance(StoreState& state, Tenant& tenant) {
   if (is_complete.value()) finish(state, tenant);
 }
 
+void complete(StoreState& state, Tenant& tenant) {
+  while (tenant.directory.is_growing()) advance(state, tenant);
+}
+
 // What is left, spread over the entries that still find room: at the last of them nothing is left. Paid in whole
-// steps, by an entry without room one.
+// steps; by an entry without room, which only the smallest directory ever sees, all of them.
 void pay(StoreState& state, Tenant& tenant) {
   Directory& directory = tenant.directory;
-  if (directory.room() == 0) return advance(state, tenant);
+  if (directory.room() == 0) return complete(state, tenant);
   const std::uint64_t unpaid =
       directory.growth_left() - std::min(directory.growth_left(), tenant.growth_owed);
   tenant.growth_owed += (unpaid + directory.room() - 1) / directory.room();
@@ -111,15 +115,20 @@ Status directory_create(StoreState& state, Tenant& tenant) {
 
 Status directory_make_room(StoreState& state, Tenant& tenant, std::uint64_t more) {
   const std::uint64_t slots = slots_of(tenant) + more;
-  if (!is_nearly_full(tenant.directory, slots)) return Status::ok();
+  // One without entries has time: clients that begin now would miss blocks until they had the larger one.
+  const bool has_entries = tenant.directory.size() > 0;
+  if (has_entries ? !is_nearly_full(tenant.directory, slots) : slots <= tenant.directory.capacity())
+    return Status::ok();
   const Status begun = begin(state, tenant, slots);
+  // Nothing to copy, and nobody reads it: at once, so that the first blocks are not written under two directories.
+  if (tenant.directory.size() == 0) complete(state, tenant);
   return slots <= tenant.directory.capacity() ? Status::ok() : begun;
 }
 
 Code directory_insert(StoreState& state, Tenant& tenant, const EntryView& entry) {
   Directory& directory = tenant.directory;
   if (directory.is_growing()) pay(state, tenant);
-  if (directory.room() == 0) (void)begin(state, tenant, slots_of(tenant));
+  if (directory.room() == 0 && begin(state, tenant, slots_of(tenant)).is_ok()) complete(state, tenant);
   return directory.insert(entry);
 }
 

@@ -111,6 +111,10 @@ Status Service::directory_moved(const Message& message) {
   const ShmMapping old = std::move(session().directory);
   Status status = session().attach_directory(message.fds[0].get(), moved.directory_bytes);
   publish_view(status.is_ok());  // now nobody is inside the old one; `old` unmaps it
+  {
+    const std::lock_guard lock(core_.mutex_);
+    core_.changed_.notify_all();  // a wait may be for it
+  }
   if (!status.is_ok()) return status;
   DirectoryAck ack = moved;
   ack.header = message_header(MessageType::kDirectoryAck, sizeof ack, 0);

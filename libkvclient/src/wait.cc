@@ -41,6 +41,7 @@ std::size_t settled_count(const Space& space, std::span<const Key> keys) {
   const View* view = section.view();
   const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
   if (view == nullptr || !binding.is_of(view->epoch)) return keys.size();
+  if (view->directory.is_moved()) return 0;  // what it says of these keys may be old
   std::size_t count = 0;
   view->directory.find_chunks(
       binding.space, keys,
@@ -59,7 +60,7 @@ Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs dead
        keys = keys.subspan(settled_count(space, keys))) {
     const auto is_settled = [&] { return settled_count(space, keys.first(1)) == 1; };
     if (!space.core->wait_for_change(is_settled, deadline_ns)) {
-      return {Code::kDeadline, "a block is ready in memory that the daemon has not announced here yet"};
+      return {Code::kDeadline, "a block is ready in memory, or in a directory, that the daemon has not announced here yet"};
     }
   }
   return Status::ok();

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -31,7 +31,7 @@ void expect_exact(std::size_t bytes, std::size_t to_offset, std::size_t from_off
   std::vector<std::byte> target(kGuard + to_offset + bytes + kGuard, kUntouched);
   std::byte* const to = target.data() + kGuard + to_offset;
   stream_copy(to, source.data() + from_offset, bytes);
-  EXPECT_EQ(std::memcmp(to, source.data() + from_offset, bytes), 0);
+  EXPECT_TRUE(std::equal(to, to + bytes, source.data() + from_offset));
   const auto is_untouched = [](std::byte each) { return each == kUntouched; };
   EXPECT_TRUE(std::all_of(target.data(), to, is_untouched));
   EXPECT_TRUE(std::all_of(to + bytes, target.data() + target.size(), is_untouched));

@@ -7,7 +7,7 @@
 namespace kvtier {
 
 /// From this size on the copy streams; below it is memcpy.
-inline constexpr std::size_t kStreamCopyBytesMin = 32 * 1024;
+inline constexpr std::size_t kStreamCopyBytesMin = std::size_t{32} * 1024;
 
 /// As memcpy: no overlap. Large copies use non-temporal stores, which save reading the destination first (half of the
 /// traffic of a copy into memory that is in no cache), and read two pages in turn, so that the processor fetches

@@ -66,7 +66,7 @@ Status Requests::send(std::uint32_t id, Submission submission) {
   submission.arena_offset = entry->arena_offset;
   entry->count = submission.count;
   entry->space = submission.space;
-  const Status status = push_taken(submission);
+  Status status = push_taken(submission);
   if (status.is_ok()) entry->state = State::kSent;  // else no answer will come
   sent_count_.fetch_add(1, std::memory_order_relaxed);
   return status;

@@ -28,6 +28,7 @@ std::string wrong_subcommand(const CLI::App& app) {
       std::ranges::find_if(left, [](const std::string& each) { return !each.starts_with('-'); });
   if (known.empty() || word == left.end()) return "";
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const CLI::App* each : known) names.push_back(each->get_name());
   const std::vector<std::string_view> candidates(names.begin(), names.end());
   const std::string_view nearest = nearest_name(*word, candidates);

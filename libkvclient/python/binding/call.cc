@@ -11,9 +11,13 @@ void raise_error(int code, const std::string& text) {
 int SignalScope::has_raised(void* scope) noexcept {
   auto& raised = static_cast<SignalScope*>(scope)->raised_;
   if (raised || _Py_IsFinalizing() != 0) return raised ? 1 : 0;
-  const py::gil_scoped_acquire lock;
-  if (PyErr_CheckSignals() != 0) raised.emplace();
-  return raised ? 1 : 0;
+  try {
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) raised.emplace();
+    return raised ? 1 : 0;
+  } catch (...) {  // no memory for what a handler raised: the wait ends as at its deadline
+    return 1;
+  }
 }
 
 const std::string& c_text(const std::string& text, const char* what) {

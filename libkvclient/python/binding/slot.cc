@@ -27,6 +27,7 @@ std::vector<Slot*> committable(const py::list& list) {
 int commit(const Space& space, const py::list& list, std::uint32_t flags, std::uint64_t deadline_ns) {
   const std::vector<Slot*> slots = committable(list);
   std::vector<kvc_slot> taken;
+  taken.reserve(slots.size());
   for (const Slot* slot : slots) taken.push_back(slot->memory().take());
   // Whatever went wrong, the blocks are lost and nothing else: also kStale, after the daemon's restart. But what a
   // daemon that stands still could not be given before the deadline is the caller's still.

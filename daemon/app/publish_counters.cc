@@ -34,8 +34,8 @@ void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kSlotsStocked, s.slots_stocked);
   c.set(Counter::kBlocksAdopted, s.blocks_adopted);
   c.set(Counter::kAdoptionDropped, s.adoption_dropped);
-  const std::uint64_t slots =
-      s.blocks_ready + s.blocks_writing + s.blocks_draining + s.slots_free + s.slots_quarantined + s.slots_stocked;
+  const std::uint64_t slots = s.blocks_ready + s.blocks_writing + s.blocks_draining + s.slots_free +
+                              s.slots_quarantined + s.slots_stocked;
   c.set(Counter::kIndexBytesPerBlock, s.metadata_bytes / std::max<std::uint64_t>(slots, 1));
 }
 

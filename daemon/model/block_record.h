@@ -48,7 +48,7 @@ inline constexpr std::uint16_t kBlockPinned = 2;  ///< kPin holds it: not evicta
 inline constexpr std::uint16_t kBlockBusy = 4;    ///< a background agent reads it: not evictable
 inline constexpr std::uint16_t kBlockUnverified =
     16;  ///< adopted: not visible before its checksum was found right
-inline constexpr std::uint16_t kBlockQueued = 8;  ///< waits for its checksum
+inline constexpr std::uint16_t kBlockQueued = 8;       ///< waits for its checksum
 inline constexpr std::uint16_t kBlockPassedOver = 32;  ///< within an eviction pass: it has children that stay
 inline constexpr std::uint16_t kBlockChildPassedOver = 64;  ///< within an eviction pass: so has one of those
 

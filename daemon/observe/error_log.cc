@@ -50,7 +50,8 @@ ErrorLog::Seen ErrorLog::repeat(std::size_t index, std::size_t hash, TimeNs now_
 // The place of a detail whose period is over may be taken; what it held back counts with the others then.
 ErrorLog::Seen ErrorLog::look_at(Entry& entry, std::size_t hash, TimeNs now_ns) {
   const auto is_over = [now_ns](const Detail& each) { return now_ns - each.printed_ns >= kPrintPeriodNs; };
-  if (const auto known = std::ranges::find(entry.details, hash, &Detail::hash); known != entry.details.end()) {
+  if (const auto known = std::ranges::find(entry.details, hash, &Detail::hash);
+      known != entry.details.end()) {
     if (!is_over(*known)) return {.unprinted = ++known->unprinted};
     known->printed_ns = now_ns;
     return {.unprinted = std::exchange(known->unprinted, 0), .is_print_due = true};

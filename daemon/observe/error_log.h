@@ -19,8 +19,9 @@ class ErrorLog {
   struct Seen {
     std::uint64_t count = 0;      ///< how often, this one included; 0: no record was left
     std::uint64_t unprinted = 0;  ///< repetitions of this detail since the last one that was due
-    std::uint64_t unprinted_other = 0;  ///< other details for which there was no place, since the last due one
-    bool is_print_due = false;          ///< a detail's first one, and then one each kPrintPeriodNs
+    std::uint64_t unprinted_other =
+        0;                      ///< other details for which there was no place, since the last due one
+    bool is_print_due = false;  ///< a detail's first one, and then one each kPrintPeriodNs
   };
   static constexpr TimeNs kPrintPeriodNs = 10 * kNsPerSecond;
   /// Different details of one text a period. A peer that chooses its details cannot fill the log.

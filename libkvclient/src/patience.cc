@@ -30,8 +30,7 @@ TimeNs first_look_ns(const Interrupt& interrupt) {
 }  // namespace
 
 Patience::Patience(TimeNs deadline_ns)
-    : deadline_ns_(deadline_ns),
-      next_look_ns_(first_look_ns(interrupt())) {}
+    : deadline_ns_(deadline_ns), next_look_ns_(first_look_ns(interrupt())) {}
 
 TimeNs Patience::sleep_until() const {
   return std::min(deadline_ns_, next_look_ns_);

@@ -60,7 +60,8 @@ Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs dead
        keys = keys.subspan(settled_count(space, keys))) {
     const auto is_settled = [&] { return settled_count(space, keys.first(1)) == 1; };
     if (!space.core->wait_for_change(is_settled, deadline_ns)) {
-      return {Code::kDeadline, "a block is ready in memory, or in a directory, that the daemon has not announced here yet"};
+      return {Code::kDeadline,
+              "a block is ready in memory, or in a directory, that the daemon has not announced here yet"};
     }
   }
   return Status::ok();

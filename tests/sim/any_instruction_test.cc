@@ -122,7 +122,8 @@ class AnyInstruction : public RestartFixture {
       if (::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) break;
       (void)::waitpid(child, &status, 0);
     }
-    EXPECT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) << "the store stopped by itself: status " << status;
+    EXPECT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP)
+        << "the store stopped by itself: status " << status;
     ::kill(child, SIGKILL);
     (void)::waitpid(child, &status, 0);
     return true;

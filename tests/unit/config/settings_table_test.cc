@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "daemon/config/describe.h"
-#include "daemon/config/reload.h"
 #include "daemon/config/overrides.h"
+#include "daemon/config/reload.h"
 #include "daemon/config/setting_value.h"
 #include "tests/unit/config/config_fixture.h"
 

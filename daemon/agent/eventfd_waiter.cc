@@ -17,6 +17,8 @@ Result<std::unique_ptr<EventfdWaiter>> EventfdWaiter::create() {
 }
 
 void EventfdWaiter::wait(TimeNs now_ns, TimeNs until_ns) {
+  // relaxed: only saves the system call. Whoever sets it a moment later makes the descriptor readable, and nobody sleeps.
+  if (until_ns <= now_ns && !is_pending_.load(std::memory_order_relaxed)) return;
   pollfd poll{fd_.get(), POLLIN, 0};
   const TimeNs left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
   const timespec timeout{static_cast<time_t>(left_ns / kNsPerSecond),

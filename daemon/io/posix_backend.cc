@@ -91,9 +91,10 @@ bool PosixBackend::start(const IoOperation& operation) {
 }
 
 std::size_t PosixBackend::reap(TimeNs now_ns, std::span<IoCompletion> completions) {
-  if (idle_.size() == threads_.size()) return 0;
-  // Taken first: a completion that comes after the last pop wakes anew.
+  // Taken first: a completion that comes after the last pop wakes anew. Taken although every worker is idle: the wake
+  // of a completion may come after it was popped, and the owner would not sleep again until the next one.
   waiter_->wait(now_ns, now_ns);
+  if (idle_.size() == threads_.size()) return 0;
   std::size_t count = 0;
   for (PosixDone done; count < completions.size() && done_.pop(done); ++count) {
     completions[count] = done.completion;

@@ -99,6 +99,19 @@ TEST_P(IoEndConformance, AllOrSomeOfAnEventBatchCanBeTaken) {
   EXPECT_EQ(ring().next_deadline_ns(), kNever);
 }
 
+// A wake may come after its completion was taken: it is taken too, or the owner's sleep ends at once for ever.
+TEST_P(IoEndConformance, NothingWakesTheOwnerOfAnIdleRing) {
+  OPEN_OR_SKIP(8);
+  constexpr int kLooksMax = 1'000;
+  for (int round = 0; round < 500; ++round) {
+    for (std::uint64_t i = 0; i < 8; ++i) submit(IoKind::kWrite, i * kBlock);
+    harness_->finish();
+    int looks = 0;
+    for (; harness_->is_woken() && looks < kLooksMax; ++looks) harness_->poll();
+    ASSERT_LT(looks, kLooksMax) << "round " << round;
+  }
+}
+
 using IoConformanceDeathTest = IoConformance;
 
 TEST_P(IoConformanceDeathTest, ARequestOutsideItsTablesIsABug) {

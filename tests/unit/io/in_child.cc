@@ -16,6 +16,7 @@ namespace kvtier::test {
 namespace {
 
 constexpr uid_t kNobody = 65534;
+constexpr uid_t kFirstOfOurs = 1'000'000;
 
 std::string failed(const char* call) {
   return std::string(call) + ": " + std::strerror(errno);
@@ -68,8 +69,12 @@ std::string limit(int resource, std::uint64_t value) {
   return ::setrlimit(static_cast<__rlimit_resource>(resource), &both) == 0 ? "" : failed("setrlimit");
 }
 
+// Threads and locked memory are counted per user: a user of its own, so that two tests at once do not share the limit.
 std::string become_nobody() {
   if (::geteuid() != 0) return {};
+  const uid_t own = kFirstOfOurs + static_cast<uid_t>(::getpid());
+  if (::setresuid(own, own, own) == 0) return {};
+  // A user namespace may map few users.
   return ::setresuid(kNobody, kNobody, kNobody) == 0 ? "" : failed("setresuid");
 }
 

@@ -75,6 +75,11 @@ void RingHarness::wait() {
   if (count == 0 && until_ns > clock_.now_ns()) clock_.advance(until_ns - clock_.now_ns());
 }
 
+bool RingHarness::is_woken() const {
+  pollfd ready{ring_->completion_fd(), POLLIN, 0};
+  return ::poll(&ready, 1, 0) == 1;
+}
+
 void RingHarness::finish() {
   while (ring_->requests_count() > 0) {
     if (poll() == 0) wait();

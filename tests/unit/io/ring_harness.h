@@ -36,6 +36,8 @@ class RingHarness {
   /// One round; events are recorded.
   std::size_t poll();
   void wait();
+  /// The ring asks to be polled.
+  [[nodiscard]] bool is_woken() const;
   /// Until every request is over.
   void finish();
 

@@ -49,6 +49,16 @@ Status read_struct(const char* call, const T* given, T& copy) {
   return status;
 }
 
+/// All 0 but for its size, for a call that fails before it knows anything. A struct that is too small is left alone: how
+/// much of it is the caller's is not known.
+template <class T>
+void clear_struct(T* out) {
+  if (out == nullptr || out->struct_size < kFirstBytes<T>) return;
+  T none{};
+  none.struct_size = out->struct_size;
+  std::memcpy(out, &none, std::min(out->struct_size, sizeof none));
+}
+
 template <class T>
 Status write_struct(const char* call, T found, T& out) {
   Status status = check_struct(call, out);

@@ -182,11 +182,22 @@ Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::
   return way(space, bound.value(), parent, keys, flags, deadline_ns, slots);
 }
 
-Status check_request(const kvc_reserve_options* options, std::size_t count, kvc_reserve_options& chosen) {
-  KV_RETURN_IF_ERROR(read_struct("kvc_reserve", options, chosen));
+// The arguments of kvc_reserve.
+struct ReserveArguments {
+  const kvc_space* space;
+  const kvc_key* keys;
+  std::size_t count;
+  const kvc_reserve_options* options;
+  const kvc_slot* slots;
+};
+
+Status check_request(const ReserveArguments& given, kvc_reserve_options& chosen) {
+  if (given.space == nullptr || (given.count > 0 && (given.keys == nullptr || given.slots == nullptr)))
+    return {Code::kInvalid, "kvc_reserve: space, keys and slots must not be NULL"};
+  KV_RETURN_IF_ERROR(read_struct("kvc_reserve", given.options, chosen));
   KV_RETURN_IF_ERROR(check_flags("kvc_reserve", chosen.flags, KVC_ALL_OR_NOTHING | KVC_NO_CLAIM,
                                  "KVC_ALL_OR_NOTHING and KVC_NO_CLAIM"));
-  if ((chosen.flags & KVC_ALL_OR_NOTHING) == 0 || count <= kRequestKeysMax) return Status::ok();
+  if ((chosen.flags & KVC_ALL_OR_NOTHING) == 0 || given.count <= kRequestKeysMax) return Status::ok();
   return {Code::kInvalid, "kvc_reserve: all-or-nothing takes at most 4096 keys"};
 }
 
@@ -197,13 +208,14 @@ using namespace kvtier;
 
 extern "C" int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
                            const kvc_reserve_options* options, kvc_slot* slots) try {
-  if (space == nullptr || (count > 0 && (keys == nullptr || slots == nullptr))) {
-    return client::report(Code::kInvalid, "kvc_reserve: space, keys and slots must not be NULL");
-  }
+  // Before anything that can throw: the slots have a code whatever comes.
+  if (slots != nullptr) std::fill_n(slots, count, client::without_room(Code::kUnavailable));
   kvc_reserve_options chosen{};
-  const Status wrong = client::check_request(options, count, chosen);
-  std::fill_n(slots, count, client::without_room(wrong.is_ok() ? Code::kUnavailable : wrong.code()));
-  if (!wrong.is_ok()) return client::report(wrong);
+  const Status wrong = client::check_request({space, keys, count, options, slots}, chosen);
+  if (!wrong.is_ok()) {
+    if (slots != nullptr) std::fill_n(slots, count, client::without_room(wrong.code()));
+    return client::report(wrong);
+  }
   const Status alive = client::check_alive(*space->space);
   if (!alive.is_ok()) return client::report(alive);
   client::Core& core = *space->space->core;

@@ -68,6 +68,7 @@ void kvc_space_close(kvc_space* space) try {
 }
 
 int kvc_space_info(const kvc_space* space, kvc_space_facts* facts) try {
+  client::clear_struct(facts);
   if (space == nullptr || facts == nullptr) {
     return client::report(Code::kInvalid, "kvc_space_info: space and facts must not be NULL");
   }
@@ -77,6 +78,8 @@ int kvc_space_info(const kvc_space* space, kvc_space_facts* facts) try {
 }
 
 int kvc_space_part(const kvc_space* space, uint32_t i, uint64_t* offset, uint64_t* bytes) try {
+  if (offset != nullptr) *offset = 0;
+  if (bytes != nullptr) *bytes = 0;
   if (space == nullptr || offset == nullptr || bytes == nullptr || i >= space->space->spec.parts.size()) {
     return client::report(Code::kInvalid, "kvc_space_part: no such part, or a NULL argument");
   }

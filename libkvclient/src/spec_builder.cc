@@ -104,6 +104,7 @@ int kvc_spec_check(const kvc_spec* spec) try {
 }
 
 int kvc_spec_digest(const kvc_spec* spec, kvc_key* digest) try {
+  if (digest != nullptr) *digest = {};
   if (spec == nullptr || digest == nullptr) {
     return client::report(Code::kInvalid, "kvc_spec_digest: spec and digest must not be NULL");
   }
@@ -130,6 +131,7 @@ int kvc_spec_encode(const kvc_spec* spec, void* buffer, size_t capacity, size_t*
 }
 
 int kvc_spec_difference(const kvc_spec* a, const kvc_spec* b, char* text, size_t capacity) try {
+  if (text != nullptr && capacity > 0) *text = '\0';
   if (a == nullptr || b == nullptr || text == nullptr || capacity == 0) {
     return client::report(Code::kInvalid, "kvc_spec_difference: a NULL argument or no room");
   }

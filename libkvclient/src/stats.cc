@@ -96,6 +96,7 @@ kvc_client_stats stats_of(const Core& core) {
 using namespace kvtier;
 
 extern "C" int kvc_status(kvc_client* client, kvc_client_status* status) try {
+  client::clear_struct(status);
   if (client == nullptr || status == nullptr) {
     return client::report(Code::kInvalid, "kvc_status: client and status must not be NULL");
   }
@@ -108,6 +109,7 @@ extern "C" int kvc_status(kvc_client* client, kvc_client_status* status) try {
 }
 
 extern "C" int kvc_stats(kvc_client* client, kvc_client_stats* stats) try {
+  client::clear_struct(stats);
   if (client == nullptr || stats == nullptr) {
     return client::report(Code::kInvalid, "kvc_stats: client and stats must not be NULL");
   }

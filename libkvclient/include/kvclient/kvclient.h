@@ -1,8 +1,12 @@
 /* libkvclient: KV cache blocks shared by the inference engines of one host. The C contract.
  *
  * Rules for all calls
- *   Errors      A kvc_code is returned; kvc_last_error() has the text, for this thread. Out arguments are always
- *               set. No C++ exception leaves a call: without memory it answers KVC_SYSTEM and has done nothing.
+ *   Errors      A kvc_code is returned; kvc_last_error() has the text, for this thread. No C++ exception leaves a
+ *               call: without memory it answers KVC_SYSTEM and has done nothing.
+ *   Out         Every out argument that is not NULL is set whatever is returned, also where another argument is NULL:
+ *               on failure to NULL, 0, "", KVC_MISSING, or a slot without data; structs to all 0 but struct_size (one
+ *               that is too small is not touched). What a call changes (leases; the slots of kvc_commit and kvc_abort)
+ *               stays as it was when the call refuses its arguments.
  *   Fails open  While the daemon is away, calls of the data path answer KVC_UNAVAILABLE with everything missing.
  *               Nothing blocks on a dead daemon; the library reconnects by itself and registers its spaces again.
  *   Deadlines   `deadline_ns` is relative, in nanoseconds; 0 means the client's default. Only calls that take

@@ -1,5 +1,7 @@
 // kvc_match: the directory, read in place. No lease, no message, no lock; not a use for the eviction order.
 
+#include "libkvclient/src/match.h"
+
 #include <cstring>
 
 #include "libkvclient/src/handles.h"
@@ -43,8 +45,7 @@ std::size_t match_prefix(const DirectoryReader& directory, SpaceId space, std::s
 
 }  // namespace
 
-/// The state of each key, for a verb that is no kvc_match: not counted. False: not connected.
-bool find_states(Space& space, std::span<const Key> keys, std::uint8_t* states) {
+bool find_states(const Space& space, std::span<const Key> keys, std::uint8_t* states) {
   const ReadSection section(space.core->readers, space.core->view);
   const View* view = section.view();
   const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));

@@ -5,17 +5,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "libkvclient/src/deadline.h"
 
 namespace kvtier::client {
-namespace {
-
-// How often it looks whether the last lease of something that shall be unmapped has ended. Only while there
-// is such a thing: a release says nothing, it is on the hot path.
-constexpr TimeNs kLookAgainNs = 20 * kNsPerMs;
-
-}  // namespace
 
 Service::Service(Core& core)
     : core_(core), chance_(now_ns() ^ (static_cast<std::uint64_t>(::getpid()) << 40)) {}
@@ -72,13 +66,21 @@ void Service::collect_retired() {
 }
 
 void Service::publish_view(bool is_connected) {
+  drop_view(show_view(is_connected));
+}
+
+std::unique_ptr<const View> Service::show_view(bool is_connected) {
   std::vector<std::uint32_t> leaving;
   for (const Removal& removal : removals_) leaving.push_back(removal.slab);
   const bool is_shown = is_connected && !core_.is_closed.load();
   std::unique_ptr<const View> fresh = is_shown ? session().make_view(leaving, core_.wake_.get()) : nullptr;
   core_.view.store(fresh.get(), std::memory_order_seq_cst);
+  return std::exchange(view_, std::move(fresh));
+}
+
+void Service::drop_view(std::unique_ptr<const View> old) {
   core_.readers.wait_for_readers();
-  view_ = std::move(fresh);
+  old.reset();
 }
 
 }  // namespace kvtier::client

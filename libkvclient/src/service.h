@@ -6,10 +6,15 @@
 #include <memory>
 #include <vector>
 
+#include "libkvclient/base/clock.h"
 #include "libkvclient/base/prng.h"
 #include "libkvclient/src/core.h"
 
 namespace kvtier::client {
+
+/// How often the service thread looks again for what says nothing when it happens: a lease that ends, a late answer, a
+/// call that lets go of its session. Only while it waits for such a thing.
+inline constexpr TimeNs kLookAgainNs = 20 * kNsPerMs;
 
 class Service {
  public:
@@ -65,8 +70,13 @@ class Service {
   void acknowledge(std::uint32_t slab, std::uint32_t epoch, SlabState state);
   std::shared_ptr<Space> space_by_sequence(std::uint32_t sequence) const;
 
-  /// Replaces the view by one of the present session (or none), and waits until the old one is out of use.
+  /// Replaces the view by one of the present session (or none), and waits until the old one is out of use. Not under
+  /// Core's mutex: a reader may be slow, and all calls would wait for it.
   void publish_view(bool is_connected);
+  /// The first half: the old view, which readers may still look at.
+  std::unique_ptr<const View> show_view(bool is_connected);
+  /// The second half: ends it when its readers have left.
+  void drop_view(std::unique_ptr<const View> old);
   [[nodiscard]] Session& session() const { return *core_.session_; }
   [[nodiscard]] bool is_connected() const { return is_connected_; }
 

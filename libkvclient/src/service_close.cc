@@ -15,7 +15,6 @@ namespace {
 constexpr TimeNs kDrainNs = 100 * kNsPerMs;
 // What close() waits for other threads, and for the daemon. Usually they take microseconds.
 constexpr TimeNs kPatienceNs = 200 * kNsPerMs;
-constexpr TimeNs kLookAgainNs = 20 * kNsPerMs;
 
 }  // namespace
 

@@ -52,12 +52,17 @@ Status Service::slab_add(const Message& message) {
   SlabAdd add{};
   KV_RETURN_IF_ERROR(read_exactly(message, add, "slab announcement"));
   std::erase_if(removals_, [&](const Removal& each) { return each.slab == add.slab; });
-  // In one step for Core::lend: a writer that was lent a slot, and committed it, finds it in the view.
-  const std::lock_guard lock(core_.mutex_);
-  KV_RETURN_IF_ERROR(session().mappings.add(add, message.fds));
-  (void)KV_FAULT("client.slab_add.mapped");
-  publish_view(true);
-  core_.changed_.notify_all();  // a reservation, or a wait, may be for it
+  std::unique_ptr<const View> old;
+  {
+    // In one step for Core::lend: a writer that was lent a slot, and committed it, finds it in the view.
+    const std::lock_guard lock(core_.mutex_);
+    KV_RETURN_IF_ERROR(session().mappings.add(add, message.fds));
+    (void)KV_FAULT("client.slab_add.mapped");
+    old = show_view(true);
+    core_.changed_.notify_all();  // a reservation, or a wait, may be for it
+  }
+  // The view that went has nothing that the new one has not: only its own memory waits for its readers.
+  drop_view(std::move(old));
   return Status::ok();
 }
 

@@ -5,11 +5,10 @@
 #include <bit>
 
 #include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/match.h"
 #include "libkvclient/src/reserve.h"
 
 namespace kvtier::client {
-
-bool find_states(Space& space, std::span<const Key> keys, std::uint8_t* states);
 
 namespace {
 

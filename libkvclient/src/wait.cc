@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "libkvclient/src/handles.h"
+#include "libkvclient/src/match.h"
 #include "libkvclient/src/request_call.h"
 
 namespace kvtier::client {
-
-int match(Space& space, std::span<const Key> keys, std::uint8_t* states, std::size_t& ready);
 
 namespace {
 

@@ -43,6 +43,13 @@ TEST(ClientContract, AStructThatIsTooSmallIsRefused) {
   EXPECT_EQ(daemon.writing_count(), 0U);
 }
 
+TEST(ClientContract, SlotsSayThatTheCallWasRefused) {
+  const kvc_key key = key_of(0);
+  kvc_slot slot{};
+  EXPECT_EQ(kvc_reserve(nullptr, &key, 1, nullptr, &slot), KVC_INVALID);
+  EXPECT_EQ(slot.code, KVC_INVALID);
+}
+
 TEST(ClientContract, AStructOfALaterVersionIsTaken) {
   FakeDaemon daemon;
   struct {

@@ -1,5 +1,6 @@
 // One client, many threads. Its worth is under ThreadSanitizer (-DKVTIER_SANITIZE=thread).
 
+#include "libkvclient/src/handles.h"
 #include "tests/unit/client/client_fixture.h"
 
 namespace kvtier::test {
@@ -83,6 +84,25 @@ TEST(ClientThreads, SpacesComeAndGoWhileTheDaemonHangsUp) {
   }
   is_done = true;
   for (std::thread& thread : threads) thread.join();
+}
+
+// The service thread waits for the reader, which stays; were Core's mutex held meanwhile, nothing here would return. The
+// later slabs are taken in when the reader has left.
+TEST(ClientThreads, NoCallWaitsForAReaderWhenASlabComes) {
+  FakeDaemon daemon({.announces_slabs_late = true});
+  const TestClient client(daemon.path());
+  client::Core& core = *client.client->core;
+  {
+    const client::ReadSection slow(core.readers, core.view);
+    daemon.announce_slabs();
+    wait_until([&] { return client.status().slabs_count == 1; });
+    client.put(keys_from(0, 3));
+    EXPECT_EQ(client.acquire(keys_from(0, 3)), 3U) << "lent, so in the view";
+    EXPECT_EQ(client.status().slabs_count, 1U);
+    EXPECT_EQ(slow.view()->slabs.size(), 0U) << "the reader's own view is still there";
+  }
+  wait_until([&] { return client.status().slabs_count == FakeStore::kSlabs; });
+  kvc_release(client.lease);
 }
 
 }  // namespace

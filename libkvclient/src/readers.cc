@@ -12,18 +12,12 @@ unsigned Readers::thread_number() {
 }
 
 void Readers::wait_for_readers() {
-  // Twice: a reader may have read the parity before the first flip and count itself in after the first wait.
-  for (int round = 0; round < 2; ++round) {
-    const unsigned parity = parity_.load(std::memory_order_relaxed) & 1;
-    parity_.store(parity ^ 1, std::memory_order_seq_cst);
-    wait_for_parity(parity);
-  }
+  Grace::wait_for_readers(parity_, [this](unsigned parity) { wait_for_parity(parity); });
 }
 
 void Readers::wait_for_parity(unsigned parity) {
   for (ReaderShard& shard : shards_) {
-    // seq_cst: see enter.
-    for (int spin = 0; shard.inside[parity].load(std::memory_order_seq_cst) != 0; ++spin) {
+    for (int spin = 0; SharedMemory::load(shard.inside[parity], at<Site::kGraceWait>) != 0; ++spin) {
       if (spin < 64) {
         std::this_thread::yield();
       } else {

@@ -74,7 +74,7 @@ std::unique_ptr<const View> Service::show_view(bool is_connected) {
   for (const Removal& removal : removals_) leaving.push_back(removal.slab);
   const bool is_shown = is_connected && !core_.is_closed.load();
   std::unique_ptr<const View> fresh = is_shown ? session().make_view(leaving, core_.wake_.get()) : nullptr;
-  core_.view.store(fresh.get(), std::memory_order_seq_cst);
+  Grace::show(core_.view, fresh.get());
   return std::exchange(view_, std::move(fresh));
 }
 

@@ -43,10 +43,7 @@ using ViewPointer = std::atomic<const View*>;
 class ReadSection {
  public:
   ReadSection(Readers& readers, const ViewPointer& pointer)
-      : shard_(readers.shard()),
-        parity_(readers.enter(shard_)),
-        // seq_cst: after the count of enter (readers.h).
-        view_(pointer.load(std::memory_order_seq_cst)) {}
+      : shard_(readers.shard()), parity_(readers.enter(shard_)), view_(Grace::look(pointer)) {}
   ReadSection(const ReadSection&) = delete;
   ReadSection& operator=(const ReadSection&) = delete;
   ~ReadSection() { Readers::leave(shard_, parity_); }

@@ -1,5 +1,6 @@
 #pragma once
-// Every atomic access of the shared-memory protocols has a name here, and its memory order. The protocols are
+// Every atomic access of the shared-memory protocols has a name here, and its memory order; so has every one of the
+// grace period of a client's readers. The protocols are
 // templates over a `Memory`: SharedMemory below is the product; the explorer (tests/explore) instantiates the
 // same code over a modelled memory, runs all schedules, and weakens one site after the other: each must then
 // fail. Why an order suffices is said where the access is.
@@ -50,6 +51,14 @@ enum class Site : std::uint8_t {
   kLogTail,
   kLogSequence,
   kLogLoad,
+  // src/grace_period.h
+  kGraceParity,
+  kGraceEnter,
+  kGraceLook,
+  kGraceLeave,
+  kGraceShow,
+  kGraceFlip,
+  kGraceWait,
 };
 
 enum class Access : std::uint8_t { kLoad, kStore, kReadModifyWrite };
@@ -96,6 +105,13 @@ inline constexpr std::array kOrderSites = {
     OrderSite{Site::kLogTail, "log_tail", Access::kLoad, std::memory_order_relaxed},
     OrderSite{Site::kLogSequence, "log_sequence", Access::kLoad, std::memory_order_acquire},
     OrderSite{Site::kLogLoad, "log_load", Access::kLoad, std::memory_order_relaxed},
+    OrderSite{Site::kGraceParity, "grace_parity", Access::kLoad, std::memory_order_relaxed},
+    OrderSite{Site::kGraceEnter, "grace_enter", Access::kReadModifyWrite, std::memory_order_seq_cst},
+    OrderSite{Site::kGraceLook, "grace_look", Access::kLoad, std::memory_order_seq_cst},
+    OrderSite{Site::kGraceLeave, "grace_leave", Access::kReadModifyWrite, std::memory_order_release},
+    OrderSite{Site::kGraceShow, "grace_show", Access::kStore, std::memory_order_seq_cst},
+    OrderSite{Site::kGraceFlip, "grace_flip", Access::kReadModifyWrite, std::memory_order_relaxed},
+    OrderSite{Site::kGraceWait, "grace_wait", Access::kLoad, std::memory_order_seq_cst},
 };
 
 constexpr std::memory_order order_of(Site site) {

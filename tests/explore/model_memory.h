@@ -102,6 +102,11 @@ struct ModelMemory {
   static T exchange(Cell<T>& cell, std::type_identity_t<T> value, AtSite<kSite>) {
     return static_cast<T>(step({OpKind::kExchange, cell.location, order_in_run(kSite), value}));
   }
+  /// The load of a loop that ends when it reads `value`.
+  template <class T, Site kSite>
+  static void await(const Cell<T>& cell, std::type_identity_t<T> value, AtSite<kSite>) {
+    step({OpKind::kAwait, cell.location, order_in_run(kSite), value});
+  }
 };
 
 /// Bytes of a block, or any other memory that must never be accessed by two threads without order.

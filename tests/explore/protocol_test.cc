@@ -1,4 +1,4 @@
-// The protocols of libkvclient/wire under all schedules: as they are they pass; with any order weakened, or
+// The protocols of libkvclient/wire, and the grace period of a client, under all schedules: as they are they pass; with any order weakened, or
 // with any of the listed mistakes, they fail.
 #include <gtest/gtest.h>
 
@@ -22,11 +22,12 @@ std::vector<Scenario> concatenate(std::vector<std::vector<Scenario>> lists) {
 
 std::vector<Scenario> scenarios() {
   // Small ones first: a mutation is looked for until one scenario fails.
-  return concatenate({log_scenarios(), entry_scenarios(), pin_scenarios()});
+  return concatenate({log_scenarios(), grace_scenarios(), entry_scenarios(), pin_scenarios()});
 }
 
 std::vector<Scenario> broken_scenarios() {
-  return concatenate({broken_pin_scenarios(), broken_entry_scenarios(), broken_log_scenarios()});
+  return concatenate(
+      {broken_pin_scenarios(), broken_entry_scenarios(), broken_log_scenarios(), broken_grace_scenarios()});
 }
 
 struct Mutation {

@@ -1,5 +1,5 @@
 #pragma once
-// The small programs that the explorer runs. The first three lists must pass; those of broken_* carry one
+// The small programs that the explorer runs. The first four lists must pass; those of broken_* carry one
 // mistake in the algorithm each and must fail.
 
 #include <memory>
@@ -14,9 +14,11 @@ namespace kvtier::explore {
 std::vector<Scenario> pin_scenarios();
 std::vector<Scenario> entry_scenarios();
 std::vector<Scenario> log_scenarios();
+std::vector<Scenario> grace_scenarios();
 std::vector<Scenario> broken_pin_scenarios();
 std::vector<Scenario> broken_entry_scenarios();
 std::vector<Scenario> broken_log_scenarios();
+std::vector<Scenario> broken_grace_scenarios();
 
 /// Makes the cells of a World, then the programs over it: `programs(std::shared_ptr<World>)`.
 template <class World, class Programs>

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "libkvclient/src/answer.h"
 #include "libkvclient/src/handles.h"
 #include "libkvclient/src/options.h"
 #include "libkvclient/src/request_call.h"
@@ -82,7 +83,7 @@ extern "C" int kvc_ping(kvc_client* client, uint64_t deadline_ns) try {
   const Result<Completion> answer =
       client::request(core, *link.value().requests, call, client::deadline_of(core, deadline_ns));
   if (!answer.is_ok()) return client::report_counted(core, answer.status());
-  return client::report_counted(core, client::status_of(answer.value(), "ping"));
+  return client::report_counted(core, client::status_of(answer.value(), Op::kEcho));
 } catch (...) {
   return client::report_exception();
 }

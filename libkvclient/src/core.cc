@@ -68,11 +68,13 @@ Result<std::shared_ptr<Core>> Core::open(ClientOptions options) {
 template <class Predicate>
 bool Core::wait_locked(std::unique_lock<std::mutex>& lock, const Predicate& is_true, TimeNs deadline_ns) {
   Patience patience(deadline_ns);
-  while (!changed_.wait_until(lock, steady(patience.sleep_until()), is_true)) {
+  while (!is_true()) {
     lock.unlock();  // the check of an interrupt may wait for a lock that a caller of ours holds
     const bool is_over = patience.is_over();
     lock.lock();
+    if (is_true()) return true;  // since the lock was let go; nobody says it again
     if (is_over) return false;
+    changed_.wait_until(lock, steady(patience.sleep_until()));
   }
   return true;
 }

@@ -1,11 +1,13 @@
 // What kvc_commit and kvc_abort share: holds go out in records of up to four, in order, without waiting for the daemon
-// unless that is asked for. A commit that finds no place in the ring before its deadline leaves its slots, and all
-// after them, as they were; an abort is never refused: the library sends it later.
+// unless that is asked for. A commit that finds no place in the ring before its deadline, or has so many slots that it
+// passes meanwhile, leaves the rest as they were; an abort is never refused: the library sends it later.
 
 #include <algorithm>
 #include <array>
 
 #include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/answer.h"
+#include "libkvclient/src/pace.h"
 #include "libkvclient/src/request_call.h"
 #include "libkvclient/src/reserve.h"
 
@@ -67,6 +69,7 @@ struct Outcome {
   Status status;
   HoldCodes codes = 0;
   Cause cause = Cause::kNone;  ///< of those that are stale
+  bool is_answered = false;    ///< by the daemon, a hold each
 };
 
 Outcome outcome_of_all(const Status& status) {
@@ -97,10 +100,10 @@ Outcome send_awaited(Core& core, Requests& requests, Batch& batch, TimeNs deadli
   call.before_send = [&] { let_go(core, batch); };
   const Result<Completion> answer = request(core, requests, call, deadline_ns);
   if (!answer.is_ok()) return outcome_of_all(answer.status());
-  const Status status = status_of(answer.value(), batch.record.op == Op::kCommit ? "commit" : "abort");
+  const Status status = status_of(answer.value(), batch.record.op);
   // No code at all: a daemon that knows none a hold.
   if (answer.value().value == 0) return outcome_of_all(status);
-  return {status, answer.value().value, answer.value().cause};
+  return {status, answer.value().value, answer.value().cause, true};
 }
 
 Status send_unawaited(Core& core, Requests& requests, Batch& batch, TimeNs deadline_ns) {
@@ -119,25 +122,37 @@ Status check_epoch(const Batch& batch, const Link& link) {
 
 class Finisher {
  public:
-  Finisher(Space& space, Op op, bool is_awaited, TimeNs deadline_ns)
+  Finisher(Space& space, Op op, std::span<kvc_slot> slots, bool is_awaited, TimeNs deadline_ns)
       : core_(*space.core),
         bound_(core_.bound_link(space)),
         op_(op),
+        slots_(slots),
         is_awaited_(is_awaited),
-        deadline_ns_(deadline_ns) {}
+        deadline_ns_(deadline_ns),
+        pace_(deadline_ns) {}
+
+  Finisher(const Finisher&) = delete;
+  Finisher& operator=(const Finisher&) = delete;
+  // Once, for all: the service thread sends what found no place.
+  ~Finisher() {
+    if (has_late_aborts_) core_.wake_service();
+  }
 
   /// False: the deadline has passed, and what was not handed over stays the caller's.
   bool end(Batch& batch) {
     if (batch.record.count == 0) return true;
+    is_late_ = pace_.is_over();
+    pace_.add(batch.record.count);
     batch.record.op = op_;
     batch.record.space = bound_.is_ok() ? bound_.value().binding.space : SpaceId::kNone;
     batch.record.arena_offset = kNoArena;
     Outcome outcome = send(batch);
     (void)KV_FAULT("client.finish.published");
+    const bool is_left = outcome.status.code() == Code::kDeadline && !batch.is_let_go;
+    if (is_left && op_ == Op::kAbort) outcome = abort_later(batch);
     const bool is_late = outcome.status.code() == Code::kDeadline;
-    if (is_late && op_ == Op::kAbort && !batch.is_let_go) outcome = abort_later(batch);
     // A deadline is said whatever else was: slots may be the caller's still.
-    if (first_failure_.is_ok() || is_late) first_failure_ = outcome.status;
+    if (first_failure_.is_ok() || is_late) first_failure_ = named(batch, outcome);
     if (is_late && !batch.is_let_go) return false;
     let_go(core_, batch);
     auto& count = op_ == Op::kCommit ? core_.counts.commit_blocks : core_.counts.abort_blocks;
@@ -153,26 +168,45 @@ class Finisher {
     if (!bound_.is_ok()) return outcome_of_all(bound_.status());
     const Status is_current = check_epoch(batch, bound_.value().link);
     if (!is_current.is_ok()) return outcome_of_all(is_current);
+    if (is_late_)
+      return outcome_of_all({Code::kDeadline, "the deadline passed before all slots were handed over"});
     (void)KV_FAULT("client.finish.before_publish");
     Requests& requests = *bound_.value().link.requests;
     if (is_awaited_) return send_awaited(core_, requests, batch, deadline_ns_);
     return outcome_of_all(core_.or_closed(send_unawaited(core_, requests, batch, deadline_ns_)));
   }
 
+  // Says which slot the answer is about.
+  [[nodiscard]] Status named(const Batch& batch, const Outcome& outcome) const {
+    for (std::uint32_t i = 0; outcome.is_answered && i < batch.record.count; ++i) {
+      const Code code = hold_code(outcome.codes, i);
+      if (code == Code::kOk) continue;
+      const std::string which = "slots[" + std::to_string(batch.slots[i] - slots_.data()) + "]";
+      const char* call = op_ == Op::kCommit ? "kvc_commit: " : "kvc_abort: ";
+      return {code, call + which + ": " + reason_of(op_, code, outcome.cause, 0)};
+    }
+    return outcome.status;
+  }
+
   // The daemon learns of it when it takes records again. Who asked to wait for that is told that it is not so yet.
   Outcome abort_later(Batch& batch) {
     let_go(core_, batch);
     bound_.value().link.requests->push_abort(batch.record);
-    core_.wake_service();
+    has_late_aborts_ = true;
     if (!is_awaited_) return outcome_of_all(Status::ok());
-    return outcome_of_all({Code::kDeadline, "the submission ring is full: the abort goes out later"});
+    return outcome_of_all(
+        {Code::kDeadline, "not all was handed over before the deadline: the rest goes out later"});
   }
 
   Core& core_;
   const Result<BoundLink> bound_;
   const Op op_;
+  const std::span<kvc_slot> slots_;
   const bool is_awaited_;
   const TimeNs deadline_ns_;
+  Pace pace_;
+  bool is_late_ = false;
+  bool has_late_aborts_ = false;
   Status first_failure_;
 };
 
@@ -180,7 +214,7 @@ class Finisher {
 
 Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awaited, TimeNs deadline_ns) {
   KV_RETURN_IF_ERROR(check_owner(*space.core, slots));
-  Finisher finisher(space, op, is_awaited, deadline_ns);
+  Finisher finisher(space, op, slots, is_awaited, deadline_ns);
   Batch batch;
   for (kvc_slot& slot : slots) {
     if (!is_reserved(slot)) continue;

@@ -1,3 +1,4 @@
+#include "libkvclient/src/answer.h"
 #include "libkvclient/src/handles.h"
 #include "libkvclient/src/request_call.h"
 
@@ -13,7 +14,7 @@ int invalidate(Core& core, const Link& link, SpaceId space, std::uint64_t deadli
   const Result<Completion> answer = request(core, *link.requests, call, deadline_of(core, deadline_ns));
   if (!answer.is_ok()) return report_counted(core, answer.status());
   if (blocks != nullptr) *blocks = answer.value().count;
-  return report_counted(core, status_of(answer.value(), "invalidate"));
+  return report_counted(core, status_of(answer.value(), Op::kInvalidate));
 }
 
 }  // namespace

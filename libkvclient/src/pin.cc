@@ -1,3 +1,4 @@
+#include "libkvclient/src/answer.h"
 #include "libkvclient/src/handles.h"
 #include "libkvclient/src/request_call.h"
 
@@ -15,11 +16,11 @@ int pin_or_unpin(kvc_space* handle, const kvc_key* keys, std::size_t count, Subm
   if (!alive.is_ok()) return report(alive);
   const Result<BoundLink> bound = space.core->bound_link(space);
   if (!bound.is_ok()) return report_counted(*space.core, bound.status());
-  const Result<Completion> answer = request_with_keys(
-      *space.core, bound.value(), submission, as_keys(keys, count), deadline_of(*space.core, deadline_ns));
-  if (!answer.is_ok()) return report_counted(*space.core, answer.status());
-  if (pinned != nullptr) *pinned = answer.value().count;
-  return report_counted(*space.core, status_of(answer.value(), submission.op == Op::kPin ? "pin" : "unpin"));
+  Completion total;
+  const Status asked = request_with_keys(*space.core, bound.value(), submission, as_keys(keys, count),
+                                         deadline_of(*space.core, deadline_ns), total);
+  if (pinned != nullptr) *pinned = total.count;
+  return report_counted(*space.core, asked.is_ok() ? status_of(total, submission.op) : asked);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kvclient/kvclient.h"
 #include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/pace.h"
 
 namespace kvtier::client {
 
@@ -36,12 +36,15 @@ Result<Completion> request(Core& core, Requests& requests, const RequestCall& ca
   return answer;
 }
 
-Result<Completion> request_with_keys(Core& core, const BoundLink& bound, Submission submission,
-                                     std::span<const Key> keys, TimeNs deadline_ns) {
-  Completion total{};
-  while (!keys.empty()) {
+Status request_with_keys(Core& core, const BoundLink& bound, Submission submission, std::span<const Key> keys,
+                         TimeNs deadline_ns, Completion& total) {
+  total = {};
+  Pace pace(deadline_ns);
+  while (!keys.empty() && total.code == Code::kOk) {
+    if (pace.is_over()) return {Code::kDeadline, "the deadline passed before all keys were sent"};
     const std::span<const Key> part = keys.first(std::min<std::size_t>(keys.size(), kRequestKeysMax));
     keys = keys.subspan(part.size());
+    pace.add(part.size());
     RequestCall call;
     call.submission = submission;
     call.submission.count = static_cast<std::uint32_t>(part.size());
@@ -49,22 +52,13 @@ Result<Completion> request_with_keys(Core& core, const BoundLink& bound, Submiss
     call.submission.deadline_ns = deadline_ns == kNever ? 0 : deadline_ns;
     call.arena_bytes = part.size_bytes();
     call.fill = [part](std::byte* arena) { std::memcpy(arena, part.data(), part.size_bytes()); };
-    Result<Completion> answer = request(core, *bound.link.requests, call, deadline_ns);
-    if (!answer.is_ok()) return answer;
+    const Result<Completion> answer = request(core, *bound.link.requests, call, deadline_ns);
+    if (!answer.is_ok()) return answer.status();
     const std::uint32_t count_before = total.count;
     total = answer.value();
     total.count += count_before;
-    if (total.code != Code::kOk) return total;
   }
-  return total;
-}
-
-Status status_of(const Completion& answer, const char* what) {
-  if (answer.code == Code::kOk) return Status::ok();
-  std::string text = std::string(what) + ": the daemon answers " + std::string(code_name(answer.code));
-  if (answer.cause != Cause::kNone)
-    text += ", " + std::string(kvc_cause_name(static_cast<int>(answer.cause)));
-  return {answer.code, text};
+  return Status::ok();
 }
 
 }  // namespace kvtier::client

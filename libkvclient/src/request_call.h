@@ -23,12 +23,9 @@ struct RequestCall {
 /// kUnavailable.
 Result<Completion> request(Core& core, Requests& requests, const RequestCall& call, TimeNs deadline_ns);
 
-/// The same for an arena that holds nothing but keys; splits at kRequestKeysMax. Counts of the answers are
-/// summed. Stops at the first answer that is not kOk.
-Result<Completion> request_with_keys(Core& core, const BoundLink& bound, Submission submission,
-                                     std::span<const Key> keys, TimeNs deadline_ns);
-
-/// The daemon's answer as a Status: `what` failed with that code.
-Status status_of(const Completion& answer, const char* what);
+/// The same for an arena that holds nothing but keys; splits at kRequestKeysMax. `total` is the last answer, which is the
+/// first that is not kOk, with the counts of all summed; on a failure of ours that of the answers before.
+Status request_with_keys(Core& core, const BoundLink& bound, Submission submission, std::span<const Key> keys,
+                         TimeNs deadline_ns, Completion& total);
 
 }  // namespace kvtier::client

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "libkvclient/base/fault_point.h"
+#include "libkvclient/src/answer.h"
 #include "libkvclient/src/options.h"
+#include "libkvclient/src/pace.h"
 #include "libkvclient/src/request_call.h"
 #include "libkvclient/src/stock.h"
 
@@ -55,7 +58,7 @@ class Reserver {
     if (!answer.is_ok()) return answer.status();
     const bool is_partial = answer.value().code == Code::kNoSpace && (part.flags & kFlagAllOrNothing) == 0;
     if (is_partial || answer.value().code == Code::kOk) return Status::ok();
-    return status_of(answer.value(), "kvc_reserve");
+    return status_of(answer.value(), Op::kReserve);
   }
 
   /// Of the first slot that failed by itself: what the call's own code does not say.
@@ -81,6 +84,8 @@ class Reserver {
       }
       part.slots[i] = take_result(part, i, result, answer);
     }
+    if (std::exchange(has_given_up_, false))
+      core_.wake_service();  // in case that aborts have to go out later
     (void)KV_FAULT("client.reserve.lent");
     return Status::ok();
   }
@@ -131,13 +136,14 @@ class Reserver {
     abort.arena_offset = kNoArena;
     abort.holds[0] = result.hold;
     bound_.link.requests->push_abort(abort);
-    core_.wake_service();  // in case that it has to go out later
+    has_given_up_ = true;
   }
 
   Space& space_;
   Core& core_;
   const BoundLink& bound_;
   const TimeNs deadline_ns_;
+  bool has_given_up_ = false;
   Status slot_failure_;
 };
 
@@ -146,13 +152,17 @@ Status claim(Space& space, const BoundLink& bound, const Key& parent, std::span<
   Reserver reserver(space, bound, deadline_ns);
   ReservePart part{
       0, parent, {}, {}, (flags & KVC_ALL_OR_NOTHING) != 0 ? kFlagAllOrNothing : std::uint16_t{0}};
+  Pace pace(deadline_ns);
   while (!keys.empty()) {
+    if (pace.is_over())
+      return {Code::kDeadline, "kvc_reserve: the deadline passed before all keys were asked for"};
     const std::size_t count = std::min<std::size_t>(keys.size(), kRequestKeysMax);
     part.keys = keys.first(count);
     part.slots = slots.first(count);
     KV_RETURN_IF_ERROR(reserver.run(part));
     part.parent = part.keys.back();
     part.first += count;
+    pace.add(count);
     keys = keys.subspan(count);
     slots = slots.subspan(count);
   }
@@ -167,7 +177,9 @@ bool is_short(std::span<const kvc_slot> slots) {
 // A refill is not asked of a daemon that has no room: it would be taken back at once.
 Status reserve_unclaimed(Space& space, const BoundLink& bound, const Key& parent, std::span<const Key> keys,
                          std::uint32_t flags, TimeNs deadline_ns, std::span<kvc_slot> slots) {
-  const StockOutcome stocked = stock_reserve(space, bound, parent, keys, slots);
+  const StockOutcome stocked = stock_reserve(space, bound, parent, keys, deadline_ns, slots);
+  if (stocked.is_over)
+    return {Code::kDeadline, "kvc_reserve: the deadline passed before all keys were looked up"};
   Status status;
   if (!stocked.is_answered) status = claim(space, bound, parent, keys, flags, deadline_ns, slots);
   if (status.is_ok() && !is_short(slots)) stock_refill(space, bound, stocked);

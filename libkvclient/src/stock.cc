@@ -6,6 +6,7 @@
 
 #include "libkvclient/base/fault_point.h"
 #include "libkvclient/src/match.h"
+#include "libkvclient/src/pace.h"
 #include "libkvclient/src/reserve.h"
 
 namespace kvtier::client {
@@ -21,10 +22,10 @@ int code_of(std::uint8_t state) {
 
 // Each slot's code by the directory: KVC_OK for a key that is missing. How many are; kTooMany also when one is no key
 // or the directory cannot be read, which the daemon answers better.
-std::uint32_t find_missing(Space& space, std::span<const Key> keys, std::span<kvc_slot> slots) {
+std::uint32_t find_missing(Space& space, std::span<const Key> keys, Pace& pace, std::span<kvc_slot> slots) {
   std::array<std::uint8_t, kStockEntries> states{};
   std::uint32_t missing = 0;
-  for (std::size_t at = 0; at < keys.size(); at += states.size()) {
+  for (std::size_t at = 0; at < keys.size() && !pace.is_over(); at += states.size()) {
     const std::span<const Key> some = keys.subspan(at, std::min(states.size(), keys.size() - at));
     if (!find_states(space, some, states.data())) return kTooMany;
     for (std::size_t i = 0; i < some.size(); ++i) {
@@ -32,6 +33,7 @@ std::uint32_t find_missing(Space& space, std::span<const Key> keys, std::span<kv
       missing += slots[at + i].code == KVC_OK ? 1 : 0;
       if (some[i].is_zero() || missing > kStockEntries) return kTooMany;
     }
+    pace.add(some.size());
   }
   return missing;
 }
@@ -101,11 +103,13 @@ void Core::untake_entry(Session& session, const kvc_slot& slot) {
 }
 
 StockOutcome stock_reserve(Space& space, const BoundLink& bound, const Key& parent, std::span<const Key> keys,
-                           std::span<kvc_slot> slots) {
+                           TimeNs deadline_ns, std::span<kvc_slot> slots) {
   StockOutcome outcome;
   if (!bound.link.has_stock) return outcome;
-  outcome.missing = find_missing(space, keys, slots);
-  if (outcome.missing < kTooMany) {
+  Pace pace(deadline_ns);
+  outcome.missing = find_missing(space, keys, pace, slots);
+  outcome.is_over = pace.is_over();
+  if (outcome.missing < kTooMany && !outcome.is_over) {
     outcome.is_answered =
         space.core->take_stock(bound, {parent, keys, slots, outcome.missing, space.block_bytes});
   }

@@ -6,31 +6,68 @@
 #include <cstring>
 #include <vector>
 
+#include "libkvclient/src/answer.h"
 #include "libkvclient/src/handles.h"
 #include "libkvclient/src/match.h"
+#include "libkvclient/src/pace.h"
 #include "libkvclient/src/request_call.h"
 
 namespace kvtier::client {
 
 namespace {
 
-Status wait_for_pending(Space& space, std::span<const Key> keys, TimeNs deadline_ns) {
+Status too_many_keys() {
+  return {Code::kDeadline, "kvc_wait: the deadline passed before all keys were looked up"};
+}
+
+std::span<const Key> stretch_of(std::span<const Key> keys, std::size_t at) {
+  return keys.subspan(at, std::min(kPaceKeys, keys.size() - at));
+}
+
+// The states of all keys; each stretch is a look of its own, so that no grace period waits for a long call. What the
+// deadline leaves out stays as it was; without a connection everything is missing. Counts as one match.
+Status look(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8_t* states) {
+  Core& core = *space.core;
+  Pace pace(deadline_ns);
+  core.readers.shard().add(Count::kMatchCalls, 1);
+  std::size_t at = 0;
+  do {
+    if (pace.is_over()) return too_many_keys();
+    const std::span<const Key> some = stretch_of(keys, at);
+    if (!find_states(space, some, states + at)) {
+      std::fill_n(states, keys.size(), std::uint8_t{KVC_MISSING});
+      return core.or_closed({Code::kUnavailable, "not connected to the daemon; kvc_status says why"});
+    }
+    at += some.size();
+    pace.add(some.size());
+  } while (at < keys.size());
+  core.readers.shard().add(Count::kMatchKeys, keys.size());
+  return Status::ok();
+}
+
+Status ask_for(Space& space, std::span<const Key> pending, TimeNs deadline_ns) {
   const Result<BoundLink> bound = space.core->bound_link(space);
   if (!bound.is_ok()) return bound.status();
   Submission submission{};
   submission.op = Op::kWait;
-  const Result<Completion> answer =
-      request_with_keys(*space.core, bound.value(), submission, keys, deadline_ns);
-  if (!answer.is_ok()) return answer.status();
-  return status_of(answer.value(), "wait");
+  Completion answer;
+  KV_RETURN_IF_ERROR(request_with_keys(*space.core, bound.value(), submission, pending, deadline_ns, answer));
+  return status_of(answer, Op::kWait);
 }
 
-std::vector<Key> pending_of(std::span<const Key> keys, const std::vector<std::uint8_t>& states) {
+// In requests of at most kRequestKeysMax, one after the other: each ends at the deadline.
+Status wait_for_pending(Space& space, std::span<const Key> keys, const std::uint8_t* states,
+                        TimeNs deadline_ns, bool& has_waited) {
   std::vector<Key> pending;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (states[i] == KVC_STATE_PENDING) pending.push_back(keys[i]);
+    const bool is_due = pending.size() == kRequestKeysMax || i + 1 == keys.size();
+    if (!is_due || pending.empty()) continue;
+    has_waited = true;
+    KV_RETURN_IF_ERROR(ask_for(space, pending, deadline_ns));
+    pending.clear();
   }
-  return pending;
+  return Status::ok();
 }
 
 // How many leading keys have no block in a slab that this client has yet to map. Without a connection: all.
@@ -54,10 +91,17 @@ std::size_t settled_count(const Space& space, std::span<const Key> keys) {
   return count;
 }
 
-Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs deadline_ns) {
-  for (keys = keys.subspan(settled_count(space, keys)); !keys.empty();
-       keys = keys.subspan(settled_count(space, keys))) {
-    const auto is_settled = [&] { return settled_count(space, keys.first(1)) == 1; };
+Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs deadline_ns, bool& has_waited) {
+  Pace pace(deadline_ns);
+  for (std::size_t at = 0; at < keys.size();) {
+    if (pace.is_over()) return too_many_keys();
+    const std::span<const Key> some = stretch_of(keys, at);
+    const std::size_t settled = settled_count(space, some);
+    at += settled;
+    pace.add(settled);
+    if (settled == some.size()) continue;
+    has_waited = true;
+    const auto is_settled = [&] { return settled_count(space, keys.subspan(at, 1)) == 1; };
     if (!space.core->wait_for_change(is_settled, deadline_ns)) {
       return {Code::kDeadline,
               "a block is ready in memory, or in a directory, that the daemon has not announced here yet"};
@@ -66,18 +110,18 @@ Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs dead
   return Status::ok();
 }
 
-int wait(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8_t* states_out,
+// `ready` last: nothing can throw after it.
+int wait(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8_t* states,
          std::size_t& ready) {
-  std::vector<std::uint8_t> states(keys.size(), KVC_MISSING);
-  int code = match(space, keys, states.data(), ready);
-  const std::vector<Key> pending = pending_of(keys, states);
-  if (!pending.empty() || settled_count(space, keys) < keys.size()) {
-    Status waited = pending.empty() ? Status::ok() : wait_for_pending(space, pending, deadline_ns);
-    if (waited.is_ok()) waited = wait_for_slabs(space, keys, deadline_ns);
-    const int now = match(space, keys, states.data(), ready);
-    code = waited.is_ok() ? now : report_counted(*space.core, waited);
-  }
-  if (states_out != nullptr) std::copy(states.begin(), states.end(), states_out);
+  bool has_waited = false;
+  Status status = look(space, keys, deadline_ns, states);
+  if (status.is_ok()) status = wait_for_pending(space, keys, states, deadline_ns, has_waited);
+  if (status.is_ok()) status = wait_for_slabs(space, keys, deadline_ns, has_waited);
+  const Status now = has_waited ? look(space, keys, deadline_ns, states) : Status::ok();
+  const auto* end = std::find_if(states, states + keys.size(), [](auto state) { return state != KVC_READY; });
+  const int code = report_counted(*space.core, status.is_ok() ? now : status);
+  ready = static_cast<std::size_t>(end - states);
+  space.core->readers.shard().add(Count::kMatchReady, ready);
   return code;
 }
 
@@ -95,8 +139,11 @@ extern "C" int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uin
   }
   const Status alive = client::check_alive(*space->space);
   if (!alive.is_ok()) return client::report(alive);
+  // Not wanted by the caller, but by the wait.
+  std::vector<std::uint8_t> own(states == nullptr ? count : 0, KVC_MISSING);
   return client::wait(*space->space, client::as_keys(keys, count),
-                      client::deadline_of(*space->space->core, deadline_ns), states, *ready);
+                      client::deadline_of(*space->space->core, deadline_ns),
+                      states != nullptr ? states : own.data(), *ready);
 } catch (...) {
   return client::report_exception();
 }

@@ -11,6 +11,8 @@
  *               Nothing blocks on a dead daemon; the library reconnects by itself and registers its spaces again.
  *   Deadlines   `deadline_ns` is relative, in nanoseconds; 0 means the client's default. Only calls that take
  *               one may block; kvc_commit and kvc_abort may wait for room in a full ring, at most the default.
+ *               Calls with a deadline look at it every few hundred keys, so that one over very many keys ends at it
+ *               too, with what it has; the first few hundred are always done.
  *   Threads     Any call from any thread, except that one lease, one spec and one array of slots belong to one
  *               thread at a time.
  *   Fork        In a child every handle from before the fork answers KVC_STALE; open a new client there.
@@ -299,7 +301,7 @@ typedef struct kvc_reserve_options {
   uint32_t reserved;
 } kvc_reserve_options;
 
-/* Asks for room. slots[i].code is set whatever is returned; every slot with KVC_OK must be committed or
+/* Asks for room. slots[i].code is set whatever is returned (KVC_UNAVAILABLE where the answer did not come); every slot with KVC_OK must be committed or
  * aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. With KVC_OK kvc_last_error() has the
  * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice.
  *
@@ -319,7 +321,7 @@ KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
  * claim, and another was first. KVC_STALE: the slots are of an earlier session or (cause KVC_CAUSE_INVALIDATED) of a
  * space that was invalidated meanwhile; their blocks are lost. KVC_INVALID: a slot was reserved through another client:
  * nothing was done, every slot is as it was.
- * KVC_DEADLINE: the daemon stands still. A slot that still has its data (code KVC_OK) was not handed over and is as it
+ * KVC_DEADLINE: the daemon stands still, or the slots were too many for the time. A slot that still has its data (code KVC_OK) was not handed over and is as it
  * was: commit it again, or abort it; until then others find it pending. One without, which there is only with KVC_WAIT,
  * was handed over, and what becomes of it is not known. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
@@ -338,11 +340,12 @@ KVC_API void kvc_copy(void* to, const void* from, size_t bytes);
 /* ---- waiting, pinning, invalidating ---- */
 
 /* Until none of the keys is pending and what is ready can be acquired. states and ready as in kvc_match, as of the
- * end. KVC_DEADLINE: some are pending still, or ready in memory that this client could not map yet. */
+ * end. KVC_DEADLINE: some are pending still, or ready in memory that this client could not map yet, or the keys were too
+ * many to look up in the time: the others say KVC_MISSING. */
 KVC_API int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                      uint8_t* states, size_t* ready);
 /* Keeps blocks from eviction for ttl_ns (1 ns to 24 h; a second pin replaces the expiry). *pinned: how many
- * are there. pinned may be NULL. */
+ * are there, or on KVC_NO_SPACE and KVC_DEADLINE how many are pinned for certain. pinned may be NULL. */
 KVC_API int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t ttl_ns,
                     uint64_t deadline_ns, size_t* pinned);
 KVC_API int kvc_unpin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns);

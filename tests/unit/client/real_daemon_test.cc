@@ -100,7 +100,21 @@ TEST(ClientRealDaemon, ASlotThatFailsByItselfHasAText) {
   EXPECT_EQ(kvc_abort(client.space, slots.data(), 2, KVC_WAIT, 0), KVC_OK);
 }
 
-TEST(ClientRealDaemon, ARefusalWithoutACauseNamesNone) {
+TEST(ClientRealDaemon, ASecondCommitOfASlotIsNamed) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> slots = client.reserve(keys_from(0, 2));
+  std::vector<kvc_slot> copies = slots;
+  EXPECT_EQ(kvc_commit(client.space, &slots[1], 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(kvc_commit(client.space, copies.data(), 2, KVC_WAIT, 0), KVC_INVALID);
+  EXPECT_NE(std::string(kvc_last_error())
+                .find("slots[1]: not reserved any more: it was committed or aborted before"),
+            std::string::npos)
+      << kvc_last_error();
+  EXPECT_EQ(client.ready(keys_from(0, 2)), 2U);
+}
+
+TEST(ClientRealDaemon, ARefusalSaysWhatToDo) {
   RealDaemon daemon;
   kvc_client* client = nullptr;
   ASSERT_EQ(open_client(daemon.path(), &client, KVC_READ_ONLY), KVC_OK);
@@ -111,7 +125,7 @@ TEST(ClientRealDaemon, ARefusalWithoutACauseNamesNone) {
   const kvc_key key = key_of(0);
   kvc_slot slot{};
   EXPECT_EQ(kvc_reserve(space, &key, 1, nullptr, &slot), KVC_DENIED);
-  EXPECT_STREQ(kvc_last_error(), "kvc_reserve: the daemon answers denied");
+  EXPECT_STREQ(kvc_last_error(), "kvc_reserve: this client may only read; open one without KVC_READ_ONLY");
   kvc_space_close(space);
   kvc_client_close(client);
 }

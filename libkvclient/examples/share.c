@@ -1,5 +1,5 @@
 /* Stores the blocks of a token sequence and reads them in place. Run it twice: the second run computes nothing.
- * cc share.c -lkvclient; KVTIER_SOCKET names a socket other than the default. */
+ * cc share.c -lkvclient (README.md: "Run it"); KVTIER_SOCKET names a socket other than the default. */
 #include "kvclient/kvclient.h"
 
 #include <stdio.h>

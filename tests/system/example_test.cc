@@ -1,4 +1,4 @@
-// The C example, built against the public header and the shared library, beside a real daemon.
+// The examples in C, C++ and Python, as built here, beside a real daemon.
 
 #include <gtest/gtest.h>
 
@@ -7,28 +7,72 @@
 namespace kvtier::test {
 namespace {
 
+struct Example {
+  const char* language;
+  std::vector<std::string> command;
+};
+
+std::vector<Example> examples() {
+  std::vector<Example> all = {{"c", {program("kvclient_example_share_c")}},
+                              {"cc", {program("kvclient_example_share_cc")}}};
+#ifdef KVTIER_PYTHON3
+  all.push_back({"py", {KVTIER_PYTHON3, KVTIER_SOURCE_DIR "/libkvclient/examples/share.py"}});
+#endif
+  return all;
+}
+
+struct Outcome {
+  int exit_code = -1;
+  std::string said;
+};
+
+Outcome run(const Example& example, const DaemonPlace& place) {
+  const std::string output = place.file(example.language) + ".said";
+  ChildProcess child({.command = example.command,
+                      .environment = {"KVTIER_SOCKET=" + place.socket(),
+                                      "PYTHONPATH=" KVTIER_BINARY_DIR "/python", "PYTHONDONTWRITEBYTECODE=1"},
+                      .output_path = output});
+  const int exit_code = child.wait();
+  return {exit_code, read_file(output)};
+}
+
+// Each computes into an empty cache, and finds in a second run what it wrote.
 TEST(Example, two_runs_share_the_blocks) {
+  for (const Example& example : examples()) {
+    SCOPED_TRACE(example.language);
+    DaemonPlace place;
+    const std::unique_ptr<ChildProcess> daemon = place.start();
+    ASSERT_NE(daemon, nullptr) << place.output();
+    for (const char* wanted : {"computed 4, read 4 of 4", "computed 0, read 4 of 4"}) {
+      const Outcome done = run(example, place);
+      EXPECT_EQ(done.exit_code, 0) << done.said;
+      EXPECT_NE(done.said.find(wanted), std::string::npos) << done.said;
+      EXPECT_NE(done.said.find("block 3 begins with 4"), std::string::npos) << done.said;
+    }
+  }
+}
+
+// One model, one prompt: the spec's and the keys' bytes are the same in all languages.
+TEST(Example, each_language_reads_what_another_computed) {
   DaemonPlace place;
   const std::unique_ptr<ChildProcess> daemon = place.start();
   ASSERT_NE(daemon, nullptr) << place.output();
-  for (const char* wanted : {"computed 4, read 4 of 4", "computed 0, read 4 of 4"}) {
-    const std::string output = place.file(wanted);
-    ChildProcess example({.command = {program("kvclient_example_share")},
-                          .environment = {"KVTIER_SOCKET=" + place.socket()},
-                          .output_path = output});
-    EXPECT_EQ(example.wait(), 0) << read_file(output);
-    EXPECT_NE(read_file(output).find(wanted), std::string::npos) << read_file(output);
-    EXPECT_NE(read_file(output).find("block 3 begins with 4"), std::string::npos) << read_file(output);
+  const char* wanted = "computed 4, read 4 of 4";
+  for (const Example& example : examples()) {
+    const Outcome done = run(example, place);
+    EXPECT_EQ(done.exit_code, 0) << example.language << done.said;
+    EXPECT_NE(done.said.find(wanted), std::string::npos) << example.language << done.said;
+    wanted = "computed 0, read 4 of 4";
   }
 }
 
 TEST(Example, without_a_daemon_it_says_why) {
-  DaemonPlace place;
-  ChildProcess example({.command = {program("kvclient_example_share")},
-                        .environment = {"KVTIER_SOCKET=" + place.socket()},
-                        .output_path = place.file("said")});
-  EXPECT_EQ(example.wait(), 1);
-  EXPECT_NE(read_file(place.file("said")).find("open: "), std::string::npos) << read_file(place.file("said"));
+  for (const Example& example : examples()) {
+    const DaemonPlace place;
+    const Outcome done = run(example, place);
+    EXPECT_EQ(done.exit_code, 1) << example.language;
+    EXPECT_NE(done.said.find(place.socket()), std::string::npos) << example.language << done.said;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #ifndef KVCLIENT_CLIENT_HPP
 #define KVCLIENT_CLIENT_HPP
 
+#if __cplusplus < 202002L
+#error "kvclient/client.hpp needs C++20: compile with -std=c++20"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -41,7 +41,9 @@ build_product() {
 run_tests() {  # folder, ctest arguments
   local folder=$1
   shift
-  ctest --test-dir "$folder" --output-on-failure --no-tests=error "$@"
+  rm -f "$folder/Testing/Temporary/LastTestsFailed.log"  # ctest leaves the one of an earlier run
+  # What failed is shown once and last: a log that is cut loses its middle.
+  ctest --test-dir "$folder" --no-tests=error "$@" || { tools/failed_tests.py "$folder"; return 1; }
 }
 
 stage_unit() {

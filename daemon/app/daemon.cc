@@ -141,6 +141,7 @@ Status Daemon::start() {
   KV_RETURN_IF_ERROR(checksum_runner_->start());
   KV_RETURN_IF_ERROR(conductor_runner_->start());
   KV_RETURN_IF_ERROR(admin_runner_->start());
+  fds_->started();
   log_->info("serving",
              {{"socket", config_->socket}, {"host_bytes", config_->host.bytes}, {"fd_store", fds_->kind()}});
   return Status::ok();

@@ -8,23 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "daemon/app/exit_code.h"
 #include "daemon/app/keeper_wire.h"
+#include "daemon/app/restart_policy.h"
 #include "libkvclient/base/clock.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
-
-constexpr TimeNs kBackoffMinNs = 20 * kNsPerMs;
-constexpr TimeNs kBackoffMaxNs = 5 * kNsPerSecond;
-constexpr TimeNs kHealthyNs = 10 * kNsPerSecond;  ///< a run of this length ends the back-off
 
 class Keeper {
  public:
@@ -37,11 +34,12 @@ class Keeper {
       if (!start_child()) return kExitFailure;
       const int status = serve_until_exit();
       socket_.reset();
-      if (WIFEXITED(status) && (is_final(WEXITSTATUS(status)) || is_stopping_)) return WEXITSTATUS(status);
-      if (is_stopping_) return kExitOk;
-      raise_backoff(clock_.now_ns() - started_ns);
-      report(status);
-      wait_before_restart();
+      if (is_stopping_) return WIFEXITED(status) ? WEXITSTATUS(status) : kExitOk;
+      const std::optional<TimeNs> pause_ns =
+          policy_.after({status, clock_.now_ns() - started_ns, has_served_});
+      report(status, pause_ns);
+      if (!pause_ns.has_value()) return policy_.exit_code();
+      wait_before_restart(*pause_ns);
       if (is_stopping_) return kExitOk;
     }
   }
@@ -66,6 +64,7 @@ class Keeper {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
       return std::perror("kvtier-keeper: socketpair"), false;
     socket_.reset(pair[0]);
+    has_served_ = false;
     UniqueFd theirs(pair[1]);
     const pid_t parent = ::getpid();
     child_ = ::fork();
@@ -137,6 +136,9 @@ class Keeper {
       case KeeperOp::kList:
         list();
         break;
+      case KeeperOp::kStarted:
+        has_served_ = true;
+        break;
       default:
         break;
     }
@@ -149,24 +151,19 @@ class Keeper {
     (void)keeper_send(socket_.get(), keeper_record(KeeperOp::kEnd, ""));  // gone: waitpid tells
   }
 
-  void report(int status) const {
-    const std::string pause = format_duration(backoff_ns_);
-    if (WIFSIGNALED(status)) {
-      std::fprintf(stderr, "kvtier-keeper: kvtierd was ended by signal %d; starting it again in %s\n",
-                   WTERMSIG(status), pause.c_str());
-    } else {
-      std::fprintf(stderr, "kvtier-keeper: kvtierd ended with %d; starting it again in %s\n",
-                   WEXITSTATUS(status), pause.c_str());
-    }
+  void report(int status, std::optional<TimeNs> pause_ns) const {
+    if (!pause_ns.has_value() && !policy_.has_given_up()) return;  // kvtierd said why
+    const std::string ended = WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                                                  : "ended with " + std::to_string(WEXITSTATUS(status));
+    const std::string next = pause_ns.has_value()
+                                 ? "starting it again in " + format_duration(*pause_ns)
+                                 : std::to_string(RestartPolicy::kFailedStartsMax) +
+                                       " starts in a row failed: giving up, and what was kept is dropped";
+    std::fprintf(stderr, "kvtier-keeper: %s %s; %s\n", command_[0].c_str(), ended.c_str(), next.c_str());
   }
 
-  void raise_backoff(TimeNs ran_ns) {
-    backoff_ns_ =
-        ran_ns >= kHealthyNs || backoff_ns_ == 0 ? kBackoffMinNs : std::min(2 * backoff_ns_, kBackoffMaxNs);
-  }
-
-  void wait_before_restart() {
-    const TimeNs until_ns = clock_.now_ns() + backoff_ns_;
+  void wait_before_restart(TimeNs pause_ns) {
+    const TimeNs until_ns = clock_.now_ns() + pause_ns;
     // The clock is read once a turn: a pause that ended between two readings must not become an endless one.
     for (TimeNs now_ns = clock_.now_ns(); !is_stopping_ && now_ns < until_ns; now_ns = clock_.now_ns()) {
       pollfd entry{signals_.get(), POLLIN, 0};
@@ -184,7 +181,8 @@ class Keeper {
   std::map<std::string, UniqueFd> kept_;
   pid_t child_ = -1;
   bool is_stopping_ = false;
-  TimeNs backoff_ns_ = 0;
+  bool has_served_ = false;  ///< the child's start succeeded
+  RestartPolicy policy_;
 };
 
 }  // namespace

@@ -44,4 +44,8 @@ void KeeperFdStore::remove(std::string_view name) {
   (void)keeper_send(socket_.get(), keeper_record(KeeperOp::kRemove, name));
 }
 
+void KeeperFdStore::started() {
+  (void)keeper_send(socket_.get(), keeper_record(KeeperOp::kStarted, ""));  // gone: nobody counts starts
+}
+
 }  // namespace kvtier

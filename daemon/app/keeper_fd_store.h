@@ -16,6 +16,7 @@ class KeeperFdStore final : public FdStore {
   Status put(std::string_view name, int fd) override;
   void remove(std::string_view name) override;
   std::vector<StoredFd> take_all() override { return std::move(kept_); }
+  void started() override;
   [[nodiscard]] std::uint64_t held_bytes() const override { return held_bytes_; }
   [[nodiscard]] std::string_view kind() const override { return "keeper"; }
 

@@ -13,7 +13,7 @@
 namespace kvtier {
 
 inline constexpr const char* kKeeperFdVariable = "KVTIER_KEEPER_FD";
-inline constexpr std::uint32_t kKeeperVersion = 1;
+inline constexpr std::uint32_t kKeeperVersion = 2;
 
 enum class KeeperOp : std::uint32_t {
   kPut = 1,  ///< with a descriptor
@@ -21,6 +21,7 @@ enum class KeeperOp : std::uint32_t {
   kList = 3,  ///< answered by one kItem a descriptor, then kEnd
   kItem = 4,
   kEnd = 5,
+  kStarted = 6,  ///< this instance serves: its start did not fail
 };
 
 struct KeeperRecord {

@@ -29,6 +29,8 @@ class FdStore {
   virtual void remove(std::string_view name) = 0;
   /// What the previous instance left, once, at start.
   virtual std::vector<StoredFd> take_all() = 0;
+  /// The start is over and did not fail. From any thread.
+  virtual void started() {}
   /// Bytes of memory behind what take_all gives: already ours, so a restart does not ask for them twice.
   [[nodiscard]] virtual std::uint64_t held_bytes() const { return 0; }
   /// "systemd", "keeper", "none": for status.

@@ -99,6 +99,26 @@ TEST_F(Keeper, wrong_settings_are_not_tried_again) {
   EXPECT_EQ(place_.launch(command)->wait(), 2);
 }
 
+// Not for ever: a program that cannot start ends the keeper with its own status.
+TEST_F(Keeper, a_start_that_fails_again_and_again_is_given_up) {
+  EXPECT_EQ(place_.launch({program("kvtier-keeper"), "--", "/bin/false"})->wait(), 1) << place_.output();
+  EXPECT_NE(place_.output().find("/bin/false ended with 1; 5 starts in a row failed: giving up"),
+            std::string::npos)
+      << place_.output();
+  EXPECT_EQ(place_.launch({program("kvtier-keeper"), "--", "/bin/sh", "-c", "kill -KILL $$"})->wait(),
+            128 + SIGKILL)
+      << place_.output();
+}
+
+// Serving sets the count back: deaths that follow on a start are none of a start that fails.
+TEST_F(Keeper, deaths_of_a_daemon_that_served_are_no_failed_starts) {
+  ASSERT_NO_FATAL_FAILURE(launch_keeper());
+  for (int death = 0; death < 7; ++death) {
+    ::kill(daemon_pid(place_), SIGKILL);
+    ASSERT_TRUE(is_ready()) << death << place_.output();
+  }
+}
+
 TEST_F(Keeper, a_second_instance_ends_with_3_under_the_keeper_too) {
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(place_.launch(under_keeper(place_))->wait(), 3);

@@ -7,12 +7,10 @@
 #include <cerrno>
 
 #include "daemon/admin/admin_facts.h"
+#include "daemon/session/descriptor_room.h"
 
 namespace kvtier {
 namespace {
-
-// Socket, pidfd, doorbell, channel, and what a new namespace needs.
-constexpr std::uint64_t kDescriptorsOfAClient = 8;
 
 std::uint64_t descriptors_in_use(std::uint64_t limit) {
   DIR* list = ::opendir("/proc/self/fd");
@@ -30,7 +28,7 @@ std::vector<std::string> place_complaints(const AdminFacts& facts) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     const std::uint64_t used = descriptors_in_use(limit.rlim_cur);
-    if (used + kDescriptorsOfAClient > limit.rlim_cur) {
+    if (used + 1 + kDescriptorsOfAClient > limit.rlim_cur) {
       lines.push_back(
           std::to_string(used) + " of " + std::to_string(limit.rlim_cur) +
           " descriptors are in use: new clients are refused; raise LimitNOFILE= of the unit (ulimit -n)");

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/session/descriptor_room.h"
 #include "libkvclient/base/fault_point.h"
 #include "libkvclient/base/units.h"
 #include "libkvclient/wire/message_socket.h"
@@ -176,6 +177,7 @@ Status Greeter::prepare(const Connection& connection, const HelloRequest& hello,
   if (!access.is_ok()) return access.status();
   if (sessions_.table().is_full_of_sessions())
     return {Code::kBusy, "all places for clients are taken; raise limits.clients_max"};
+  KV_RETURN_IF_ERROR(check_descriptor_room(connection.socket.get()));
   Result<UniqueFd> pidfd = find_peer_pidfd(connection.socket.get(), connection.peer, std::move(offered));
   if (!pidfd.is_ok()) return pidfd.status();
   admission.pidfd = std::move(pidfd).value();

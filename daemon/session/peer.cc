@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "daemon/session/descriptor_room.h"
 #include "libkvclient/base/fault_point.h"
 
 #ifndef SO_PEERPIDFD
@@ -38,9 +39,7 @@ Result<UniqueFd> kernel_pidfd(int socket) {
   int fd = -1;
   socklen_t bytes = sizeof fd;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0) return UniqueFd(fd);
-  if (errno == EMFILE || errno == ENFILE)
-    return Status(Code::kNoSpace,
-                  "the daemon is out of descriptors; raise LimitNOFILE= of its unit (ulimit -n)");
+  if (errno == EMFILE || errno == ENFILE) return out_of_descriptors();
   return Status::from_errno("getsockopt(SO_PEERPIDFD)", errno);
 }
 

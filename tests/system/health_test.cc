@@ -35,6 +35,29 @@ TEST_F(Health, deleted_sockets_are_made_again) {
   EXPECT_EQ(old.status().sessions_count, 1U);
 }
 
+// In the words of the daemon's side, whichever descriptor would have been the one too many; and health says it too.
+TEST_F(Health, a_daemon_without_descriptors_says_so_to_clients_and_in_health) {
+  std::vector<std::string> command = {"/bin/sh", "-ec", R"(ulimit -n 100; exec "$0" "$@")"};
+  const std::vector<std::string> daemon = place_.command({"limits.clients_max=60"});
+  command.insert(command.end(), daemon.begin(), daemon.end());
+  daemon_ = place_.launch(command);
+  ASSERT_TRUE(place_.notify().wait_for("READY=1", kPatienceNs)) << place_.output();
+  std::vector<std::unique_ptr<CacheClient>> clients;
+  std::string refusal;
+  while (refusal.empty() && clients.size() < 60) {
+    clients.push_back(
+        std::make_unique<CacheClient>(CacheClient::Options{.socket = place_.socket(), .flags = KVC_REQUIRE}));
+    if (clients.back()->code() != KVC_OK) refusal = clients.back()->error();
+  }
+  EXPECT_NE(refusal.find("the daemon is out of descriptors; raise LimitNOFILE="), std::string::npos)
+      << refusal;
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("of 100 descriptors are in use"), std::string::npos) << said();
+  EXPECT_TRUE(clients.front()->works(1)) << "who is in is served";
+  clients.clear();
+  EXPECT_TRUE(eventually([&] { return kvctl({"status"}) == 0; })) << said();
+}
+
 TEST_F(Health, an_absent_daemon_is_2) {
   EXPECT_EQ(kvctl({"status"}), 2) << said();
   EXPECT_FALSE(said().empty());

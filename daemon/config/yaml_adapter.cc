@@ -169,22 +169,27 @@ bool is_indented_by_tab(std::string_view text, int line) {
   return rest.substr(0, word).find('\t') != std::string_view::npos;
 }
 
-void run_parser(std::string_view text, std::string_view file, TreeBuilder& builder,
+// False: it is no YAML from some line on, so what came before may be cut in two.
+bool run_parser(std::string_view text, std::string_view file, TreeBuilder& builder,
                 std::vector<Complaint>& complaints) {
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     if (parser.HandleNextDocument(builder)) parser.HandleNextDocument(builder);
+    return true;
   } catch (const LimitPassed&) {
-    return;  // the builder has said which
+    return true;  // the builder has said which
   } catch (const YAML::Exception& error) {
     const int line = error.mark.line + 1;
-    if (is_indented_by_tab(text, line))
-      return complaints.push_back({std::string(file), line, "", "is indented by a tab", "use spaces"});
-    complaints.push_back({std::string(file), line, "", "is not YAML: " + error.msg, "correct the line"});
+    if (is_indented_by_tab(text, line)) {
+      complaints.push_back({std::string(file), line, "", "is indented by a tab", "use spaces"});
+    } else {
+      complaints.push_back({std::string(file), line, "", "is not YAML: " + error.msg, "correct the line"});
+    }
   } catch (const std::exception& error) {
     complaints.push_back({std::string(file), 0, "", std::string("cannot be parsed: ") + error.what(), ""});
   }
+  return false;
 }
 
 }  // namespace
@@ -195,8 +200,8 @@ YamlNode parse_yaml(std::string_view text, std::string_view file, std::vector<Co
     complaints.push_back(std::move(*bad));
   } else {
     TreeBuilder builder(file, complaints);
-    run_parser(text, file, builder, complaints);
-    root = builder.take_root();
+    // Of half a tree nothing true can be said, such as that a section is empty.
+    if (run_parser(text, file, builder, complaints)) root = builder.take_root();
   }
   if (root.kind == YamlNode::Kind::kNull) root.kind = YamlNode::Kind::kMap;
   return root;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/session/descriptor_room.h"
 #include "libkvclient/base/path_error.h"
 
 namespace kvtier {
@@ -106,8 +107,7 @@ Result<UniqueFd> Listener::accept() {
     if (errno == EINTR || errno == ECONNABORTED) continue;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Status(Code::kBusy, "nobody waits");
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-      return Status(Code::kNoSpace,
-                    "the daemon is out of descriptors; raise LimitNOFILE= of its unit (ulimit -n)");
+      return out_of_descriptors();
     return Status::from_errno("accept4", errno);
   }
 }

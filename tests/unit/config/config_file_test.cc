@@ -45,6 +45,11 @@ TEST(ConfigFile, U03StringWhereAMapBelongs) {
   EXPECT_TRUE(has(errors_of("- a\n"), "t.yaml:1: is a list where a map belongs"));
 }
 
+TEST(ConfigFile, BrokenSyntaxIsOneMistakeNotAlsoWhatItMakesOfTheRest) {
+  EXPECT_EQ(errors_of("host:\n\tbytes: 1GiB\n"), "t.yaml:2: is indented by a tab; use spaces");
+  EXPECT_EQ(errors_of("\thost:\n"), "t.yaml:1: is indented by a tab; use spaces");
+}
+
 TEST(ConfigFile, U03MapOrListWhereAValueBelongs) {
   EXPECT_TRUE(has(errors_of("host:\n  bytes:\n    size: 1GiB\n"),
                   "t.yaml:2: host.bytes: is a map where one value belongs"));

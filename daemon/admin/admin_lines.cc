@@ -17,10 +17,10 @@ std::string to_line(const Json& json) {
 }
 
 Json evict_json(const EvictReport& report) {
-  return {{"evicted", report.evicted},
-          {"kept_leased", report.kept_leased},
-          {"kept_pinned", report.kept_pinned},
-          {"kept_writing", report.kept_writing}};
+  const KeptCounts& kept = report.kept;
+  return {{"evicted", report.evicted},  {"kept", kept.total()},         {"kept_pinned", kept.pinned},
+          {"kept_leased", kept.leased}, {"kept_writing", kept.writing}, {"kept_parents", kept.parents},
+          {"kept_other", kept.other}};
 }
 
 Json stats_json(const StoreStats& stats) {

@@ -74,6 +74,7 @@ struct ClientView {
   std::uint64_t leased_blocks = 0;  ///< by the last census
   std::uint64_t leased_bytes = 0;
   std::uint64_t writing_blocks = 0;
+      0;  ///< slots granted ahead of need: on offer, or taken and not committed yet
   std::uint64_t slabs_lent = 0;
   std::uint64_t pinned_blocks = 0;  ///< only in clients(), there of 65,536 pins at most
   std::uint64_t pinned_bytes = 0;
@@ -136,17 +137,31 @@ struct EvictTarget {
 
 inline constexpr std::uint32_t kEvictionWork = 16;
 
+/// Blocks that are there when the eviction is over, each under the first reason that holds.
+struct KeptCounts {
+  std::uint64_t pinned = 0;
+  std::uint64_t leased = 0;
+  std::uint64_t writing = 0;
+  std::uint64_t parents = 0;  ///< nobody holds them, but blocks below them are there
+  std::uint64_t other = 0;  ///< stored since, let go since they were tried, or their checksum is being taken
+
+  [[nodiscard]] std::uint64_t total() const { return pinned + leased + writing + parents + other; }
+  void add(const KeptCounts& more) {
+    pinned += more.pinned;
+    leased += more.leased;
+    writing += more.writing;
+    parents += more.parents;
+    other += more.other;
+  }
+};
+
 struct EvictCounts {
   std::uint64_t evicted = 0;
-  std::uint64_t kept_leased = 0;
-  std::uint64_t kept_pinned = 0;
-  std::uint64_t kept_writing = 0;
+  KeptCounts kept;
 
-  void add(const EvictCounts& other) {
-    evicted += other.evicted;
-    kept_leased += other.kept_leased;
-    kept_pinned += other.kept_pinned;
-    kept_writing += other.kept_writing;
+  void add(const EvictCounts& more) {
+    evicted += more.evicted;
+    kept.add(more.kept);
   }
 };
 
@@ -156,8 +171,9 @@ struct EvictCursor {
   BlockMark root;              ///< the walk goes below this block; kNone: there is no walk
   BlockMark at;                ///< where the walk is, or the parent that the scan climbs to
   bool is_climbing = false;    ///< everything below `at` was visited
+  bool is_counting = false;    ///< the scan is over: a second one counts what stays
   std::uint32_t restarts = 0;  ///< of the walk: `at` had gone
-  EvictCounts kept;            ///< by the walk since its last restart
+  KeptCounts kept;             ///< by the walk since its last restart
 };
 
 struct EvictReport : EvictCounts {
@@ -194,7 +210,7 @@ class StoreAdmin {
   /// The forest of one namespace, in depth-first order: at most `limit` folded nodes from `cursor`.
   virtual TreePage tree(const BlockFilter& filter, const TreeCursor& cursor, std::uint32_t limit) = 0;
   /// Evicts leaf first, leased and pinned blocks excepted. A step of about `work_max`: a block that is looked
-  /// at counts 1, one that is evicted kEvictionWork.
+  /// at counts 1, one that is evicted or whose holders are looked for kEvictionWork.
   virtual EvictReport evict(const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max) = 0;
   /// Ends sessions by force; their memory is the process's until it exits, or resumes. kNotFound: no such session
   /// or pid; kInvalid: the number is both, of two processes.

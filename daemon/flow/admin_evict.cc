@@ -2,6 +2,7 @@
 // cursor, whose blocks may have gone when it comes back.
 
 #include "daemon/flow/admin_find.h"
+#include "daemon/flow/admin_kept.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/store_admin.h"
 
@@ -16,15 +17,9 @@ class EvictStep {
       : state_(state), cursor_(from), budget_(work_max) {}
 
   EvictReport scan(const BlockFilter& filter) {
-    climb();
-    while (budget_ > 0 && cursor_.position < state_.blocks.limit()) {
-      --budget_;
-      const BlockId id{static_cast<std::uint32_t>(cursor_.position++)};
-      if (!admin_matches(state_, filter, state_.blocks[id])) continue;
-      cursor_.at = admin_mark(state_, id);
-      climb();
-    }
-    const bool is_over = cursor_.position >= state_.blocks.limit() && cursor_.at.id == BlockId::kNone;
+    if (!cursor_.is_counting) evict_matching(filter);
+    if (cursor_.is_counting) count_matching(filter);
+    const bool is_over = cursor_.is_counting && cursor_.position >= state_.blocks.limit();
     if (!is_over) report_.next = cursor_;
     return report_;
   }
@@ -41,17 +36,34 @@ class EvictStep {
   }
 
  private:
-  // True: it has gone. Blocks with children are not tried: they wait for those.
-  bool evict(BlockId id, EvictCounts& kept) {
-    const BlockRecord& record = state_.blocks[id];
-    if (record.state == BlockState::kWriting) ++kept.kept_writing;
-    if (record.state != BlockState::kReady || state_.tree->has_children(id)) return false;
-    budget_ -= kEvictionWork;
-    const bool is_pinned = (record.flags & kBlockPinned) != 0;
-    if (evict_begin(state_, id) != Code::kOk) {
-      ++(is_pinned ? kept.kept_pinned : kept.kept_leased);
-      return false;
+  void evict_matching(const BlockFilter& filter) {
+    climb();
+    while (budget_ > 0 && cursor_.position < state_.blocks.limit()) {
+      --budget_;
+      const BlockId id{static_cast<std::uint32_t>(cursor_.position++)};
+      if (!admin_matches(state_, filter, state_.blocks[id])) continue;
+      cursor_.at = admin_mark(state_, id);
+      climb();
     }
+    if (cursor_.position >= state_.blocks.limit() && cursor_.at.id == BlockId::kNone)
+      cursor_ = {.is_counting = true};
+  }
+
+  // Afterwards: whether a parent stays is known only when the blocks behind it in the table were tried.
+  void count_matching(const BlockFilter& filter) {
+    while (budget_ > 0 && cursor_.position < state_.blocks.limit()) {
+      const BlockId id{static_cast<std::uint32_t>(cursor_.position++)};
+      const bool is_match = admin_matches(state_, filter, state_.blocks[id]);
+      budget_ -= is_match ? kEvictionWork : 1;
+      if (is_match) admin_count_kept(state_, id, report_.kept);
+    }
+  }
+
+  // True: it has gone. Blocks with children are not tried: they wait for those.
+  bool evict(BlockId id) {
+    if (state_.blocks[id].state != BlockState::kReady || state_.tree->has_children(id)) return false;
+    budget_ -= kEvictionWork;
+    if (evict_begin(state_, id) != Code::kOk) return false;
     evict_finish(state_, id);
     ++report_.evicted;
     ++state_.stats.evictions_requested;
@@ -68,7 +80,7 @@ class EvictStep {
     const BlockId id = cursor_.at.id;
     if (!admin_is_there(state_, cursor_.at)) return BlockId::kNone;
     const BlockId parent = state_.blocks[id].parent;
-    if (!evict(id, report_) || parent == BlockId::kNone) return BlockId::kNone;
+    if (!evict(id) || parent == BlockId::kNone) return BlockId::kNone;
     const bool is_due = index_of(parent) < cursor_.position && !state_.tree->has_children(parent) &&
                         state_.blocks[parent].state == BlockState::kReady;
     return is_due ? parent : BlockId::kNone;
@@ -94,12 +106,17 @@ class EvictStep {
       }
       const BlockId sibling = record.next_sibling;
       const BlockId up = at == cursor_.root.id ? BlockId::kNone : record.parent;
-      (void)evict(at, cursor_.kept);
+      if (!evict(at)) count_kept(at);
       cursor_.is_climbing = up == BlockId::kNone || sibling == BlockId::kNone;
       at = cursor_.is_climbing ? up : sibling;
     }
     cursor_.at = admin_mark(state_, at);
     if (at == BlockId::kNone) end_walk();
+  }
+
+  void count_kept(BlockId id) {
+    budget_ -= kEvictionWork;
+    admin_count_kept(state_, id, cursor_.kept);
   }
 
   // The place is lost: somebody else evicted that block between two steps.
@@ -112,7 +129,7 @@ class EvictStep {
   }
 
   void end_walk() {
-    report_.add(cursor_.kept);
+    report_.kept.add(cursor_.kept);
     cursor_ = {.position = cursor_.position};
   }
 

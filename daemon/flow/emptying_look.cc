@@ -1,22 +1,10 @@
 #include "daemon/flow/emptying_look.h"
 
-#include "daemon/flow/pin.h"
-
 namespace kvtier {
 namespace {
 
 // Pin counters, slots and links that a step looks at: some tenths of a millisecond.
 constexpr std::int64_t kStepWork = 8192;
-
-Holder leaser_of(StoreState& state, const BlockRecord& record) {
-  const Slab& slab = state.slab_of(record.slot);
-  for (const SessionIndex index : state.tenants[record.tenant].sessions) {
-    Session* session = state.session(index);
-    if (Pins::is_pinned(session->pin(slab, record.slot.slot(), state.pins_stride)))
-      return {Cause::kPinnedBy, session};
-  }
-  return {};
-}
 
 // One slab's blocks, slot by slot. Below each, depth first, the blocks that lie in other slabs; one that lies in this
 // slab is not gone into, its own slot does that. So each block is looked at once, however deep the tree is.
@@ -101,24 +89,6 @@ class Look {
 };
 
 }  // namespace
-
-Holder holder_of(StoreState& state, BlockId id) {
-  const BlockRecord& record = state.blocks[id];
-  switch (record.state) {
-    case BlockState::kWriting:
-    case BlockState::kQuarantined:
-    case BlockState::kStocked:
-      return {Cause::kWriterBusy, state.session(SessionIndex{record.writer})};
-    case BlockState::kReady:
-      if ((record.flags & kBlockPinned) != 0) return {Cause::kPinnedBy, pin_holder(state, id)};
-      if ((record.flags & kBlockBusy) != 0) return {Cause::kTierFull, nullptr};
-      return leaser_of(state, record);
-    default: {
-      const Holder leaser = leaser_of(state, record);  // draining
-      return leaser.cause != Cause::kNone ? leaser : Holder{Cause::kTierFull, nullptr};
-    }
-  }
-}
 
 EmptyingLooked emptying_look(StoreState& state, Emptying& job) {
   return Look(state, job).run();

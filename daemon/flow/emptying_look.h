@@ -2,17 +2,9 @@
 // Who keeps a slab from being emptied: looked for before anything in it is evicted, since one block that stays makes
 // every eviction there useless. Reads only.
 
-#include "daemon/flow/state.h"
+#include "daemon/flow/holder.h"
 
 namespace kvtier {
-
-/// Who keeps a block where it is.
-struct Holder {
-  Cause cause =
-      Cause::kNone;  ///< kPinnedBy, kWriterBusy, kTierFull: one of the daemon's own agents; kNone: nobody
-  Session* session = nullptr;  ///< null: pins of a client that closed, or one of our own
-};
-Holder holder_of(StoreState& state, BlockId id);
 
 struct EmptyingLooked {
   bool is_over = false;  ///< all of it was looked at, or a holder was found

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <memory>
 
@@ -25,6 +26,27 @@ Json evict_request(const EvictOptions& options) {
   return request;
 }
 
+// Every block that stays, under its reason.
+std::string kept_text(const Json& report) {
+  struct Reason {
+    const char* field;
+    const char* text;
+  };
+  static constexpr std::array<Reason, 5> kReasons = {
+      {{"kept_pinned", "pinned"},
+       {"kept_leased", "leased"},
+       {"kept_writing", "being written"},
+       {"kept_parents", "held by nobody, but above blocks that stay"},
+       {"kept_other", "stored, released or being summed meanwhile"}}};
+  if (number(report, "kept") == 0) return "none kept";
+  std::string reasons;
+  for (const Reason& reason : kReasons) {
+    if (number(report, reason.field) == 0) continue;
+    reasons += (reasons.empty() ? ": " : ", ") + count(report, reason.field) + " " + reason.text;
+  }
+  return count(report, "kept") + " kept" + reasons;
+}
+
 }  // namespace
 
 int run_eviction(const Globals& globals, const Json& request) {
@@ -41,17 +63,15 @@ int run_eviction(const Globals& globals, const Json& request) {
   if (globals.is_json) {
     print_answer(report);
   } else {
-    std::printf("%s blocks evicted; kept: %s leased, %s pinned, %s being written\n",
-                count(report, "evicted").c_str(), count(report, "kept_leased").c_str(),
-                count(report, "kept_pinned").c_str(), count(report, "kept_writing").c_str());
+    std::printf("%s blocks evicted, %s\n", count(report, "evicted").c_str(), kept_text(report).c_str());
   }
   return kExitOk;
 }
 
 void add_evict(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<EvictOptions>();
-  CLI::App* command =
-      app.add_subcommand("evict", "drops blocks and what hangs below them; leased and pinned ones stay");
+  CLI::App* command = app.add_subcommand(
+      "evict", "drops blocks and what hangs below them; leased and pinned ones stay, and those above them");
   command->add_option("KEY", options->key, "hex digits of a key, or its first 4 or more");
   add_filter_options(*command, options->filter, "all of this namespace");
   command->callback([&line, options] {

@@ -15,8 +15,8 @@
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
 #include "tests/support/memory_fd_store.h"
+#include "tests/support/scratch_dir.h"
 #include "tests/support/sim_client.h"
-#include "tests/unit/session/scratch_dir.h"
 #include "tools/kvctl/command_line.h"
 
 namespace kvtier {
@@ -251,7 +251,11 @@ TEST_F(AdminServerTest, InspectEvictFlushKick) {
   EXPECT_EQ(ask(socket, R"({"verb":"inspect","key":")" + key + "\"}").back()["count"], 0);
   EXPECT_EQ(error_code(ask(socket, R"({"verb":"flush","namespace":"nobody"})").back()), "not_found");
   EXPECT_EQ(error_code(ask(socket, R"({"verb":"flush","namespace":"team","space":99})").back()), "not_found");
-  EXPECT_EQ(ask(socket, R"({"verb":"flush","all":true})").back()["evicted"], 9);
+  const Json flushed = ask(socket, R"({"verb":"flush","all":true})").back();
+  EXPECT_EQ(flushed["evicted"], 9);
+  for (const char* field :
+       {"kept", "kept_pinned", "kept_leased", "kept_writing", "kept_parents", "kept_other"})
+    EXPECT_EQ(flushed[field], 0) << field;
   EXPECT_EQ(store_->stats().blocks_ready, 0U);
   EXPECT_EQ(error_code(ask(socket, R"({"verb":"kick","id":424242})").back()), "not_found");
   EXPECT_EQ(ask(socket, R"({"verb":"kick","id":77})").back()["done"], true);

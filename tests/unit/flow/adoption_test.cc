@@ -117,9 +117,9 @@ TEST_F(Adoption, F_03_an_administrator_evicts_unverified_blocks) {
   ASSERT_TRUE(under_way.has_value());
   const EvictReport report = store_->admin().evict({}, {}, 1000 * kEvictionWork);
   EXPECT_FALSE(report.next.has_value());
-  EXPECT_EQ(report.evicted + report.kept_leased, 3U) << "the one that is being summed may stay";
+  EXPECT_EQ(report.evicted + report.kept.other, 3U) << "the one that is being summed may stay";
   store_->checksum_done(*under_way, 42);
-  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), report.kept_leased);
+  EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), report.kept.total());
   (void)call(*client_, Op::kInvalidate, space_, {});
   expect_no_leak();
 }

@@ -75,7 +75,7 @@ class TreeWalk {
     while (true) {
       const BlockRecord& record = state_.blocks[at_];
       ++node.blocks;
-      if (record.writer == kNoWriter) node.hits += record.hits;
+      node.hits += record.hits;
       node.pinned += (record.flags & kBlockPinned) != 0 ? 1 : 0;
       if (!is_only_child(record.first_child) || node.blocks == kChainMax) break;
       at_ = record.first_child;

@@ -51,7 +51,7 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
   view.depth = state.tree->depth(id, kWalkMax);
   view.children = state.tree->children(id, kWalkMax);
   const bool is_writing = record.writer != kNoWriter;
-  view.hits = is_writing ? 0 : record.hits;
+  view.hits = record.hits;
   const auto now_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);
   view.age_ms = is_writing ? 0 : now_ms - record.access_ms;
   if (is_writing) {

@@ -73,6 +73,7 @@ bool adopt_writing(StoreState& state, BlockId id, BlockRecord& record) {
     return false;
   }
   claim(state, id, record, BlockState::kQuarantined);
+  record.flags = 0;
   writing_link(state, *writer, id);
   ++slab.writing_count;
   ++state.stats.slots_quarantined;
@@ -89,11 +90,11 @@ bool adopt_draining(StoreState& state, BlockId id, BlockRecord& record) {
 
 // A stocked slot that the client has not taken is free, and no loss.
 bool is_unused_stock(StoreState& state, const BlockRecord& record) {
-  if (record.state != BlockState::kStocked || record.hits >= kStockEntries) return false;
+  if (record.state != BlockState::kStocked || record.stock_entry >= kStockEntries) return false;
   const Session* owner = state.session(SessionIndex{record.writer});
   if (owner == nullptr) return false;
   Stock stock = stock_of(*owner);
-  return stock.is_empty(record.hits) || stock.take_back(record.hits, record.space);
+  return stock.is_empty(record.stock_entry) || stock.take_back(record.stock_entry, record.space);
 }
 
 bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {

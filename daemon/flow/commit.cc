@@ -37,7 +37,6 @@ Code publish(StoreState& state, Session& session, BlockId id) {
   writing_unlink(state, session, id);
   --slab.writing_count;
   record.writer = kNoWriter;
-  record.hits = 0;
   record.access_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);
   KV_CHECK(slab.table().publish(record.slot.slot(), record.generation),
            "a block being written has a writing slot");

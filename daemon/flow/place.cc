@@ -49,7 +49,7 @@ void writing_give_up(StoreState& state, Session& session, BlockId id) {
   if (record.state == BlockState::kQuarantined) {
     --state.stats.slots_quarantined;
   } else if (record.state == BlockState::kStocked) {
-    stock_of(session).clear(record.hits);
+    stock_of(session).clear(record.stock_entry);
     stock_forget(state, session, id);
   } else {
     block_unpublish(state, id);

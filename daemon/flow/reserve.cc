@@ -16,15 +16,13 @@ struct Call {
   Tenant& tenant;
   Space& space;
   SpaceId space_id;
-  std::uint32_t stamp;
 };
 
 ReserveResult classify_existing(const Call& call, BlockId id) {
   const BlockRecord& record = call.state.blocks[id];
   ReserveResult result{};
   if (record.state == BlockState::kWriting) {
-    const bool is_twice = record.writer == index_of(call.session.index) && record.hits == call.stamp;
-    result.code = is_twice ? Code::kInvalid : Code::kPending;
+    result.code = (record.flags & kBlockJustReserved) != 0 ? Code::kInvalid : Code::kPending;
     return result;
   }
   result.code = Code::kExists;
@@ -41,7 +39,7 @@ void fill_record(const Call& call, BlockId id, const Key& key, const TakenSlot& 
   record.slot = taken.slot;
   record.generation = taken.generation;
   record.writer = static_cast<std::uint16_t>(index_of(call.session.index));
-  record.hits = call.stamp;
+  record.flags = kBlockJustReserved;
 }
 
 // Links and counts after the steps that can fail.
@@ -150,6 +148,14 @@ BlockId place_one(const Call& call, const Key& key, BlockId parent, SlotOutcome&
   return id;
 }
 
+// From here on a key that comes again is pending, no mistake of the call.
+void end_call(const Call& call, const Placing& placing) {
+  for (const ReserveResult& result : placing.results) {
+    if (result.code != Code::kOk) continue;
+    call.state.blocks[BlockId{result.hold.block}].flags &= static_cast<std::uint16_t>(~kBlockJustReserved);
+  }
+}
+
 void answer(const Call& call, const Submission& submission, const Placing& placing,
             const SlotOutcome& taken) {
   Completion answer{};
@@ -170,7 +176,7 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
   Tenant& tenant = state.tenant_of(session);
   Space* space = state.space(tenant, submission.space);
   KV_CHECK(space != nullptr, "submit lets known spaces through only");
-  Call call{state, session, tenant, *space, submission.space, ++state.reserve_stamp};
+  Call call{state, session, tenant, *space, submission.space};
   const bool is_all = (submission.flags & kFlagAllOrNothing) != 0;
   const std::uint32_t wanted = count_new(call, input);
   SlotOutcome& taken = slots_take(state, {.session = &session,
@@ -190,6 +196,7 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
   Placing placing{.results = state.scratch.results};
   placing.results.clear();
   for (const Key& key : input.keys) parent = place_one(call, key, parent, taken, placing);
+  end_call(call, placing);
   for (const TakenSlot& left : taken.slots) slots_return(state, left);
   if (placing.last_existing != BlockId::kNone) {
     access_touch_run(state, placing.last_existing, static_cast<std::uint32_t>(input.keys.size()), false);

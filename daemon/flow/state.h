@@ -269,7 +269,6 @@ struct Store::State {
   std::deque<Tenant> tenants;                      ///< stable addresses
   std::vector<std::unique_ptr<Session>> sessions;  ///< by SessionIndex; null: free place
   std::uint64_t next_session_id = 1;
-  std::uint32_t reserve_stamp = 0;
   Scratch scratch;
 
   WaitTable waits;

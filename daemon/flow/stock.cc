@@ -44,7 +44,7 @@ bool grant(StoreState& state, Session& session, SpaceId space, std::uint32_t ent
   record.slot = taken.slot;
   record.generation = taken.generation;
   record.writer = static_cast<std::uint16_t>(index_of(session.index));
-  record.hits = entry;
+  record.stock_entry = static_cast<std::uint8_t>(entry);
   Slab& slab = state.slab_of(taken.slot);
   slab.set_block(taken.slot.slot(), id);
   ++slab.stocked_count;
@@ -122,7 +122,7 @@ void stock_refill(StoreState& state, Session& session, SpaceId space, std::uint3
 
 Code stock_name(StoreState& state, Session& session, BlockId id) {
   BlockRecord& record = state.blocks[id];
-  const StockName name = stock_of(session).name(record.hits);
+  const StockName name = stock_of(session).name(record.stock_entry);
   const auto find = [&](const Key& key) {
     return key.is_zero() ? BlockId::kNone : state.index->find(session.tenant, record.space, key);
   };
@@ -137,7 +137,7 @@ Code stock_name(StoreState& state, Session& session, BlockId id) {
     ++state.stats.stock_races_lost;
     return state.blocks[other].state == BlockState::kWriting ? Code::kPending : Code::kExists;
   }
-  const std::uint32_t entry = record.hits;
+  const std::uint32_t entry = record.stock_entry;
   record.key = name.key;
   stock_forget(state, session, id);
   state.blocks.set_state(id, BlockState::kWriting);
@@ -168,7 +168,7 @@ bool stock_leaves_slab(StoreState& state, Slab& slab) {
 // Quarantined before the entry is cleared: an empty entry says that nobody has the slot.
 void stock_withdraw(StoreState& state, Session& session, BlockId id) {
   BlockRecord& record = state.blocks[id];
-  const std::uint32_t entry = record.hits;
+  const std::uint32_t entry = record.stock_entry;
   if (stock_of(session).take_back(entry, record.space)) return writing_give_up(state, session, id);
   KV_CHECK(state.slab_of(record.slot).table().quarantine(record.slot.slot()),
            "a stocked block has a writing slot");
@@ -180,7 +180,7 @@ void stock_withdraw(StoreState& state, Session& session, BlockId id) {
 
 void stock_forget(StoreState& state, Session& session, BlockId id) {
   const BlockRecord& record = state.blocks[id];
-  session.stock[record.hits] = BlockId::kNone;
+  session.stock[record.stock_entry] = BlockId::kNone;
   --session.stocked_count;
   --state.slab_of(record.slot).stocked_count;
   --class_of(state, record).slots_stocked;

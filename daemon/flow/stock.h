@@ -1,11 +1,13 @@
 #pragma once
 // Stocks: slots granted to a session ahead of need, without a key (wire/stock.h, DESIGN 4). A stocked slot is a block
-// record in state kStocked, on its session's list of what it writes; `hits` is its entry. It gets its key with the
+// record in state kStocked, on its session's list of what it writes; `stock_entry` says where. It gets its key with the
 // commit. What the client has not taken comes back here at any time, without asking it.
 
 #include "daemon/flow/state.h"
 
 namespace kvtier {
+
+static_assert(kStockEntries <= 256, "BlockRecord::stock_entry holds it");
 
 inline Stock stock_of(const Session& session) {
   return Stock(session.channel.data() + ChannelLayout::kStock);

@@ -51,6 +51,7 @@ inline constexpr std::uint16_t kBlockUnverified =
 inline constexpr std::uint16_t kBlockQueued = 8;       ///< waits for its checksum
 inline constexpr std::uint16_t kBlockPassedOver = 32;  ///< within an eviction pass: it has children that stay
 inline constexpr std::uint16_t kBlockChildPassedOver = 64;  ///< within an eviction pass: so has one of those
+inline constexpr std::uint16_t kBlockJustReserved = 128;    ///< within a reserve call: it is that call's own
 
 struct BlockRecord {
   Key key;
@@ -60,7 +61,7 @@ struct BlockRecord {
   SpaceId space;
   std::uint16_t tenant;  ///< namespace
   BlockState state;
-  std::uint8_t reserved;
+  std::uint8_t stock_entry;  ///< while stocked: its place in its writer's stock
   std::uint16_t flags;
   std::uint16_t writer;  ///< session index while writing or quarantined; kNoWriter
   BlockId parent;
@@ -70,7 +71,7 @@ struct BlockRecord {
   BlockId prev;  ///< links of the one list that the block is on: its evictor's (colder), or its writer's
   BlockId next;
   std::uint32_t access_ms;  ///< last access, milliseconds of the monotonic clock (wraps after 49 days)
-  std::uint32_t hits;       ///< while writing: the stamp of the reserve call; stocked: the entry
+  std::uint32_t hits;
 };
 static_assert(sizeof(BlockRecord) == 96 && std::is_trivially_copyable_v<BlockRecord>);
 

@@ -32,9 +32,9 @@ constexpr std::array kPlaces = {
     // blocks
     offsetof(BlockRecord, key), offsetof(BlockRecord, generation), offsetof(BlockRecord, checksum),
     offsetof(BlockRecord, slot), offsetof(BlockRecord, space), offsetof(BlockRecord, tenant),
-    offsetof(BlockRecord, state), offsetof(BlockRecord, flags), offsetof(BlockRecord, writer),
-    offsetof(BlockRecord, parent), offsetof(BlockRecord, access_ms), offsetof(BlockRecord, hits),
-    kBlockStateCount, std::size_t{kBlockSummed}};
+    offsetof(BlockRecord, state), offsetof(BlockRecord, stock_entry), offsetof(BlockRecord, flags),
+    offsetof(BlockRecord, writer), offsetof(BlockRecord, parent), offsetof(BlockRecord, access_ms),
+    offsetof(BlockRecord, hits), kBlockStateCount, std::size_t{kBlockSummed}};
 
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ value) * 0x100000001b3ULL;  // FNV-1a, a word at a time

@@ -102,7 +102,7 @@ struct RestartAreas {
 /// from where the areas begin, and from kRestartMeaning, which rises when a field comes to mean something else
 /// (slot words, block states).
 std::uint32_t restart_layout();
-inline constexpr std::uint32_t kRestartMeaning = 2;
+inline constexpr std::uint32_t kRestartMeaning = 3;
 
 /// kVersion, with the setting's name and both values, when what is kept was made under another one.
 Status setting_unchanged(std::string_view setting, std::uint64_t before, std::uint64_t now);

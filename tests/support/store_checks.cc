@@ -20,10 +20,10 @@ void check_stocked(StoreState& state, BlockId id, const BlockRecord& record) {
   const Session* owner = state.session(SessionIndex{record.writer});
   ASSERT_NE(owner, nullptr);
   EXPECT_EQ(owner->life, Session::Life::kAttached);
-  ASSERT_LT(record.hits, kStockEntries);
-  EXPECT_EQ(owner->stock[record.hits], id);
+  ASSERT_LT(record.stock_entry, kStockEntries);
+  EXPECT_EQ(owner->stock[record.stock_entry], id);
   const Stock stock(owner->channel.data() + ChannelLayout::kStock);
-  EXPECT_FALSE(stock.is_empty(record.hits));
+  EXPECT_FALSE(stock.is_empty(record.stock_entry));
   EXPECT_TRUE(record.key.is_zero());
 }
 

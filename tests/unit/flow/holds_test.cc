@@ -1,5 +1,6 @@
 // Reservations are proved by holds: only the session that made one ends it, once.
 
+#include "daemon/flow/admin.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -25,6 +26,22 @@ TEST_F(Holds, a_key_twice_in_one_request_is_an_error_of_the_second) {
   commit(*client_, got);
   EXPECT_EQ(client_->match(space_, key), 1);
   EXPECT_EQ(stats().blocks_ready, 2U);
+}
+
+TEST_F(Holds, a_key_again_in_a_later_request_is_pending) {
+  const std::vector<Reservation> got = reserve(*client_, space_, keys_of(1, 2));
+  const std::vector<Reservation> again = reserve(*client_, space_, keys_of(1, 2));
+  EXPECT_EQ(again[0].result.code, Code::kPending);
+  EXPECT_EQ(again[1].result.code, Code::kPending);
+  commit(*client_, got);
+}
+
+TEST_F(Holds, a_block_has_no_hits_before_somebody_acquired_it) {
+  const auto hits = [&] { return store_->admin().blocks({}, 0, 16).rows.at(0).hits; };
+  const std::vector<Reservation> got = reserve(*client_, space_, keys_of(1, 1));
+  EXPECT_EQ(hits(), 0U) << "being written";
+  commit(*client_, got);
+  EXPECT_EQ(hits(), 0U);
 }
 
 TEST_F(Holds, a_key_twice_all_or_nothing_needs_no_second_slot) {

@@ -54,6 +54,8 @@ Json to_json(const ClientView& view) {
           {"leased_blocks", view.leased_blocks},
           {"leased_bytes", view.leased_bytes},
           {"writing_blocks", view.writing_blocks},
+          {"stocked_blocks", view.stocked_blocks},
+          {"stocked_bytes", view.stocked_bytes},
           {"slabs_lent", view.slabs_lent},
           {"pinned_blocks", view.pinned_blocks},
           {"pinned_bytes", view.pinned_bytes},

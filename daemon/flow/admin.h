@@ -73,8 +73,10 @@ struct ClientView {
   bool is_read_only = false;
   std::uint64_t leased_blocks = 0;  ///< by the last census
   std::uint64_t leased_bytes = 0;
-  std::uint64_t writing_blocks = 0;
+  std::uint64_t writing_blocks = 0;  ///< without those stocked
+  std::uint64_t stocked_blocks =
       0;  ///< slots granted ahead of need: on offer, or taken and not committed yet
+  std::uint64_t stocked_bytes = 0;
   std::uint64_t slabs_lent = 0;
   std::uint64_t pinned_blocks = 0;  ///< only in clients(), there of 65,536 pins at most
   std::uint64_t pinned_bytes = 0;

@@ -20,6 +20,13 @@ std::uint32_t leases_of(StoreState& state, const BlockRecord& record) {
   return leases;
 }
 
+std::uint64_t stocked_bytes(StoreState& state, const Session& session) {
+  std::uint64_t bytes = 0;
+  for (const BlockId id : session.stock)
+    bytes += id == BlockId::kNone ? 0 : state.slab_of(state.blocks[id].slot).slot_bytes();
+  return bytes;
+}
+
 std::string_view state_name(BlockState state) {
   static constexpr std::array<std::string_view, kBlockStateCount> kNames = {
       "free", "writing", "ready", "evicting", "draining", "quarantined", "stocked"};
@@ -84,6 +91,8 @@ std::vector<ClientView> admin_clients(StoreState& state) {
     view.uid = session->request.uid;
     view.is_read_only = session->request.is_read_only;
     view.writing_blocks = session->writing_count - session->stocked_count;
+    view.stocked_blocks = session->stocked_count;
+    view.stocked_bytes = stocked_bytes(state, *session);
     view.slabs_lent = session->slabs_lent;
     view.connected_ms = (state.now() - session->opened_ns) / kNsPerMs;
     view.leased_blocks = session->leased.blocks;

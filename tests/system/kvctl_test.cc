@@ -88,6 +88,29 @@ TEST_F(Kvctl, pins_are_seen_also_those_of_a_closed_client) {
   EXPECT_NE(said().find("pinned_ms"), said().rfind("pinned_ms")) << said();
 }
 
+// Slots that a client holds ahead of need are seen, apart from those that it writes.
+TEST_F(Kvctl, clients_shows_each_stock) {
+  CacheClient client({.socket = place_.socket()});
+  const std::vector<kvc_key> keys = chain_keys(1, 0, 1);
+  kvc_slot slot{};
+  kvc_reserve_options options{};
+  options.struct_size = sizeof options;
+  options.deadline_ns = kPatienceNs;
+  EXPECT_EQ(kvctl({"--json", "clients"}), 0);
+  EXPECT_NE(said().find("\"stocked_blocks\":0,\"stocked_bytes\":0,"), std::string::npos) << said();
+  options.flags = KVC_NO_CLAIM;
+  ASSERT_EQ(kvc_reserve(client.space(), keys.data(), 1, &options, &slot), KVC_OK) << client.error();
+  ASSERT_EQ(kvc_abort(client.space(), &slot, 1, KVC_WAIT, kPatienceNs), KVC_OK);
+  EXPECT_TRUE(eventually([&] {
+    return kvctl({"--json", "clients"}) == 0 && said().find("\"stocked_blocks\":0,") == std::string::npos;
+  })) << said();
+  EXPECT_NE(said().find("\"writing_blocks\":0,"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"clients"}), 0);
+  EXPECT_NE(said().find("WRITING  "), std::string::npos) << said();
+  EXPECT_NE(said().find("STOCK"), std::string::npos) << said();
+  EXPECT_NE(said().find(" KiB)"), std::string::npos) << said();
+}
+
 // A pinned leaf keeps its whole path: an administrator reads why nothing went.
 TEST_F(Kvctl, a_flush_says_of_every_block_that_stays_why) {
   CacheClient client({.socket = place_.socket()});

@@ -27,6 +27,7 @@ int run_clients(const Globals& globals) {
                {"ACCESS"},
                {"LEASED", true},
                {"WRITING", true},
+               {"STOCK", true},
                {"SLABS", true},
                {"PINNED", true},
                {"CONNECTED", true}});
@@ -34,12 +35,13 @@ int run_clients(const Globals& globals) {
     if (globals.is_json) {
       json.add(row);
     } else {
-      table.add({count(row, "id"), count(row, "pid"), count(row, "uid"), text(row, "namespace"),
-                 text(row, "name"), text(row, "version"), text(row, "state"), access(row),
-                 count(row, "leased_blocks") + " (" + size(row, "leased_bytes") + ")",
-                 count(row, "writing_blocks"), count(row, "slabs_lent"),
-                 count(row, "pinned_blocks") + " (" + size(row, "pinned_bytes") + ")",
-                 duration_ms(row, "connected_ms")});
+      table.add(
+          {count(row, "id"), count(row, "pid"), count(row, "uid"), text(row, "namespace"), text(row, "name"),
+           text(row, "version"), text(row, "state"), access(row),
+           count(row, "leased_blocks") + " (" + size(row, "leased_bytes") + ")", count(row, "writing_blocks"),
+           count(row, "stocked_blocks") + " (" + size(row, "stocked_bytes") + ")", count(row, "slabs_lent"),
+           count(row, "pinned_blocks") + " (" + size(row, "pinned_bytes") + ")",
+           duration_ms(row, "connected_ms")});
     }
     return true;
   });

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "tests/kill/bars.h"
-#include "tests/unit/session/scratch_dir.h"
+#include "tests/support/scratch_dir.h"
 
 namespace kvtier::kill {
 namespace {

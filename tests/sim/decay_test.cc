@@ -2,14 +2,13 @@
 // daemon that is restarted again and again: the hit rate of the last tenth is that of the first steady one,
 // and nothing has grown.
 
-#include <unistd.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "daemon/flow/state.h"
 #include "libkvclient/base/checksum.h"
+#include "tests/support/store_restart.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -46,14 +45,8 @@ struct Resources {
 class Decay : public StoreFixture {
  protected:
   void SetUp() override {
-    ASSERT_EQ(::pipe(alive_), 0);
     start();
     for (int i = 0; i < 4; ++i) add_engine();
-  }
-  void TearDown() override {
-    StoreFixture::TearDown();
-    ::close(alive_[0]);
-    ::close(alive_[1]);
   }
   void start() {
     StoreOptions options;
@@ -64,7 +57,7 @@ class Decay : public StoreFixture {
   void add_engine() {
     SimClient& client = add_client();
     space_ = usual_space(client);
-    store_->session_keep_pidfd(client.session(), alive_[0]);
+    keep_pidfd(*store_, client);
   }
 
   // The popular ones are asked for far more often: the n-th with a share of about 1/n.
@@ -127,12 +120,7 @@ class Decay : public StoreFixture {
     store_.reset();
     start();
     for (const auto& client : clients_) {
-      const SessionGrant old = client->grant();
-      SessionRequest request;
-      request.namespace_name = "main";
-      const Result<SessionGrant> grant = store_->session_resume(old.session_id, old.secret, request);
-      ASSERT_TRUE(grant.is_ok()) << grant.status().to_string();
-      client->resume(*store_, grant.value());
+      ASSERT_NO_FATAL_FAILURE(resume_session(*store_, *client));
       (void)usual_space(*client);
     }
     take_sums();
@@ -155,7 +143,6 @@ class Decay : public StoreFixture {
     return {open_descriptors(), mappings(), stats().metadata_bytes + stats().channel_bytes};
   }
 
-  int alive_[2] = {-1, -1};
   Prng chance_{17};
   SpaceId space_ = SpaceId::kNone;
   std::uint64_t asked_ = 0;

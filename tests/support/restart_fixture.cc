@@ -1,17 +1,15 @@
 #include "tests/support/restart_fixture.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "libkvclient/base/checksum.h"
 #include "libkvclient/base/units.h"
+#include "tests/support/store_restart.h"
 
 namespace kvtier::test {
 
 void RestartFixture::SetUp() {
   restart_warm();
   client_ = std::make_unique<SimClient>(*store_, "main", kClientPid);
-  keep_pidfd(*client_);
+  keep_pidfd(*store_, *client_);
 }
 
 void RestartFixture::restart() {
@@ -27,18 +25,8 @@ void RestartFixture::restart_warm() {
 }
 
 void RestartFixture::resume() {
-  const SessionGrant before = client_->grant();
-  const Result<SessionGrant> resumed =
-      store_->session_resume(before.session_id, before.secret, {.namespace_name = "main"});
-  ASSERT_TRUE(resumed.is_ok()) << resumed.status().to_string();
-  client_->resume(*store_, resumed.value());
+  ASSERT_NO_FATAL_FAILURE(resume_session(*store_, *client_));
   deliver();
-}
-
-void RestartFixture::keep_pidfd(const SimClient& client) {
-  const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  ASSERT_TRUE(pidfd.is_open());
-  store_->session_keep_pidfd(client.session(), pidfd.get());
 }
 
 void RestartFixture::deliver(SimClient& client) {

@@ -28,8 +28,6 @@ class RestartFixture : public ::testing::Test {
   void restart_warm();
   /// The client takes up its session in the new store and hears what waits for it. Its spaces are not registered yet.
   void resume();
-  /// An adoption needs the pidfd of each session: one that does not become readable.
-  void keep_pidfd(const SimClient& client);
 
   void deliver(SimClient& client);
   void deliver() { deliver(*client_); }

@@ -15,7 +15,7 @@
 
 #include "libkvclient/base/clock.h"
 #include "libkvclient/base/unique_fd.h"
-#include "tests/unit/session/scratch_dir.h"
+#include "tests/support/scratch_dir.h"
 
 namespace kvtier::test {
 

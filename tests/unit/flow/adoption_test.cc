@@ -1,11 +1,10 @@
 // What a daemon took over and has not verified yet is on no list and in no index: whatever comes for it in
 // between must leave it alone or end it cleanly. Found by killing daemons under load.
 
-#include <unistd.h>
-
 #include "daemon/flow/admin.h"
 #include "daemon/flow/state.h"
 #include "libkvclient/base/checksum.h"
+#include "tests/support/store_restart.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -15,17 +14,10 @@ class Adoption : public StoreFixture {
  protected:
   explicit Adoption(std::uint64_t slots = 16) : slots_(slots) {}
   void SetUp() override {
-    ASSERT_EQ(::pipe(alive_), 0);
     make_store(slots_);
     client_ = &add_client();
     space_ = usual_space(*client_);
-    // An adoption needs the pidfd of each session: one that does not become readable.
-    store_->session_keep_pidfd(client_->session(), alive_[0]);
-  }
-  void TearDown() override {
-    StoreFixture::TearDown();
-    ::close(alive_[0]);
-    ::close(alive_[1]);
+    keep_pidfd(*store_, *client_);
   }
 
   void sum_all() {
@@ -44,22 +36,10 @@ class Adoption : public StoreFixture {
     SimClient::release(*lease);
   }
   void restart() {
-    const SessionGrant old = client_->grant();
     store_.reset();
-    StoreOptions options;
-    options.host_bytes = slots_ * kBlock;
-    options.slab_bytes = 4 * kBlock;
-    options.low_water_blocks = 0;
-    options.seed = 2;
-    Result<std::unique_ptr<Store>> store = Store::create(options, clock_, fds_);
-    ASSERT_TRUE(store.is_ok()) << store.status().to_string();
-    store_ = std::move(store).value();
+    ASSERT_NO_FATAL_FAILURE(make_store(slots_));
     ASSERT_EQ(store_->cold_reason(), "");
-    SessionRequest request;
-    request.namespace_name = "main";
-    Result<SessionGrant> grant = store_->session_resume(old.session_id, old.secret, request);
-    ASSERT_TRUE(grant.is_ok()) << grant.status().to_string();
-    client_->resume(*store_, grant.value());
+    ASSERT_NO_FATAL_FAILURE(resume_session(*store_, *client_));
     (void)usual_space(*client_);
     settle();
   }
@@ -81,7 +61,6 @@ class Adoption : public StoreFixture {
   }
 
   const std::uint64_t slots_;
-  int alive_[2] = {-1, -1};
   SimClient* client_ = nullptr;
   SpaceId space_ = SpaceId::kNone;
 };

@@ -97,13 +97,13 @@ TEST_F(ConductorEnds, a_child_with_its_parents_secret_gets_a_session_of_its_own)
 TEST_F(ConductorEnds, F05_a_limit_changes_by_a_reload_and_by_a_warm_restart_too) {
   const std::unique_ptr<WireClient> client = open_client();
   EXPECT_EQ(team_limit(), 0u);
-  NamespaceConfig changed = team();
+  NamespaceConfig changed = namespace_;
   changed.host_bytes_max = 8 << 20;
   conductor_->set_namespaces({changed});
   EXPECT_EQ(team_limit(), 8u << 20);
   ASSERT_NO_FATAL_FAILURE(restart_warm());
   EXPECT_EQ(team_limit(), 8u << 20) << "the reload is what the next instance finds";
-  host_bytes_max_ = 4 << 20;
+  namespace_.host_bytes_max = 4 << 20;
   make_conductor();
   EXPECT_EQ(team_limit(), 4u << 20) << "its configuration counts";
 }

@@ -6,50 +6,20 @@
 
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "daemon/flow/admin.h"
-#include "daemon/flow/stats.h"
-#include "daemon/session/conductor.h"
+#include "tests/support/in_process_daemon.h"
 #include "tests/support/memory_fd_store.h"
 #include "tests/system/wire_client.h"
-#include "tests/unit/session/scratch_dir.h"
 
 namespace kvtier::test {
 
 inline constexpr TimeNs kSoonNs = 5 * kNsPerSecond;
 
-inline NamespaceConfig team() {
-  NamespaceConfig config;
-  config.name = "team";
-  return config;
-}
-
-class ConductorTest : public testing::Test {
+class ConductorTest : public testing::Test, protected InProcessDaemon<ManualClock, MemoryFdStore> {
  protected:
-  ConductorTest() {
-    make_store();
-    make_conductor();
-  }
-
-  void make_store() {
-    store_.reset();
-    StoreOptions options;
-    options.host_bytes = 16 << 20;
-    options.sessions_max = 4;
-    store_ = Store::create(options, clock_, fds_).value();
-  }
-
-  void make_conductor() {
-    conductor_.reset();
-    std::unique_ptr<Listener> listener = Listener::open({.path = path_}).value();
-    NamespaceConfig config = team();
-    config.host_bytes_max = host_bytes_max_;
-    conductor_ =
-        Conductor::create({.clients_max = 4, .namespaces = {config}}, *store_, log_, std::move(listener))
-            .value();
-  }
+  ConductorTest() : InProcessDaemon("team", {.host_bytes = 16 << 20, .sessions_max = 4}) {}
 
   // Rounds until nothing is left to do.
   void turn() {
@@ -115,16 +85,6 @@ class ConductorTest : public testing::Test {
   }
 
   std::uint64_t team_limit() { return store_->admin().namespaces().at(0).bytes_max; }
-
-  std::uint64_t host_bytes_max_ = 0;
-  ScratchDir dir_;
-  std::string path_ = dir_.file("d.sock");
-  ManualClock clock_;
-  MemoryFdStore fds_;
-  std::ostringstream log_text_;
-  Log log_{LogOptions{.stream = &log_text_}};
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<Conductor> conductor_;
 };
 
 }  // namespace kvtier::test

@@ -5,15 +5,12 @@
 
 #include <atomic>
 #include <functional>
-#include <sstream>
 #include <thread>
 
-#include "daemon/flow/stats.h"
-#include "daemon/session/conductor.h"
 #include "libkvclient/base/checksum.h"
 #include "tests/support/allocation_trap.h"
+#include "tests/support/in_process_daemon.h"
 #include "tests/unit/client/client_fixture.h"
-#include "tests/unit/session/scratch_dir.h"
 
 namespace kvtier::test {
 namespace {
@@ -22,22 +19,12 @@ constexpr std::size_t kBlocks = 32;  ///< of one round; the tier has 256 slots
 constexpr int kWarmUpRounds = 40;
 constexpr int kRounds = 200;
 
-class DataPathMemory : public ::testing::Test {
+class DataPathMemory : public ::testing::Test, protected InProcessDaemon<SystemClock, NoFdStore> {
  protected:
-  DataPathMemory() {
-    StoreOptions options;
-    options.host_bytes = 1 << 20;
-    options.slab_bytes = 64 << 10;
-    options.sessions_max = 4;
-    options.low_water_blocks = 16;
-    store_ = Store::create(options, clock_, fds_).value();
-    NamespaceConfig config;
-    config.name = "default";
-    std::unique_ptr<Listener> listener = Listener::open({.path = path_}).value();
-    conductor_ =
-        Conductor::create({.clients_max = 4, .namespaces = {config}}, *store_, log_, std::move(listener))
-            .value();
-  }
+  DataPathMemory()
+      : InProcessDaemon(
+            "default",
+            {.host_bytes = 1 << 20, .slab_bytes = 64 << 10, .low_water_blocks = 16, .sessions_max = 4}) {}
 
   /// One turn of the conductor's thread.
   void turn() {
@@ -108,14 +95,6 @@ class DataPathMemory : public ::testing::Test {
     waiter.join();
   }
 
-  ScratchDir dir_;
-  std::string path_ = dir_.file("d.sock");
-  SystemClock clock_;
-  NoFdStore fds_;
-  std::ostringstream log_text_;
-  Log log_{LogOptions{.stream = &log_text_}};
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<Conductor> conductor_;
   std::atomic<bool> is_armed_{false};
   std::atomic<std::uint64_t> waits_open_{0};
   std::atomic<std::uint64_t> sums_armed_{0};

@@ -6,8 +6,8 @@
 
 #include <fstream>
 
+#include "tests/support/scratch_dir.h"
 #include "tests/system/wire_client.h"
-#include "tests/unit/session/scratch_dir.h"
 
 namespace kvtier {
 namespace {

@@ -23,6 +23,8 @@ constexpr int kFramesMax = 24;
 constexpr std::size_t kPlacesMax = 64;
 
 thread_local bool is_armed = false;
+std::atomic<bool> is_armed_for_all{false};
+thread_local bool is_reporting = false;  // a report may take memory itself
 std::atomic<std::size_t> caught{0};
 std::array<std::atomic<std::uint64_t>, kPlacesMax> places{};
 
@@ -43,9 +45,14 @@ bool is_new_place(std::uint64_t place) {
   return false;
 }
 
+// relaxed: a thread that the trap is to watch hears of it in another way, as of the work that it does in it.
+bool is_watched() {
+  return !is_reporting && (is_armed || is_armed_for_all.load(std::memory_order_relaxed));
+}
+
 void look() {
-  if (!is_armed) return;
-  is_armed = false;
+  if (!is_watched()) return;
+  is_reporting = true;
   ++caught;
   std::array<void*, kFramesMax> frames{};
   const int count = ::backtrace(frames.data(), kFramesMax);
@@ -54,7 +61,7 @@ void look() {
     (void)!::write(STDERR_FILENO, kTitle, std::strlen(kTitle));
     ::backtrace_symbols_fd(frames.data(), count, STDERR_FILENO);
   }
-  is_armed = true;
+  is_reporting = false;
 }
 
 }  // namespace
@@ -88,15 +95,26 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
 }
 
 namespace kvtier::test {
+namespace {
 
-AllocationTrap::AllocationTrap() {
+void set_armed(AllocationTrap::Watch watch, bool on) {
+  if (watch == AllocationTrap::Watch::kThisThread) {
+    is_armed = on;
+  } else {
+    is_armed_for_all.store(on);
+  }
+}
+
+}  // namespace
+
+AllocationTrap::AllocationTrap(Watch watch) : watch_(watch) {
   std::array<void*, 1> frame{};
   (void)::backtrace(frame.data(), 1);  // the first call of a process loads a library
-  is_armed = true;
+  set_armed(watch_, true);
 }
 
 AllocationTrap::~AllocationTrap() {
-  is_armed = false;
+  set_armed(watch_, false);
 }
 
 std::size_t AllocationTrap::caught_count() {

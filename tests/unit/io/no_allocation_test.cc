@@ -3,34 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
-#include <cstdlib>
-#include <new>
 
+#include "tests/support/allocation_trap.h"
 #include "tests/unit/io/ring_harness.h"
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};  // relaxed: a sum, read after the threads that count are heard of
-
-void* allocate(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return allocate(bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace kvtier::test {
 namespace {
@@ -68,9 +43,13 @@ TEST_P(IoAllocations, RequestsAllocateNothing) {
   if (!under.is_ok()) GTEST_SKIP() << under.status().to_string();
   RingHarness harness(std::move(under).value(), {.requests_max = 32});
   (void)mixed_requests(harness, 100);
-  const std::uint64_t before = allocations.load(std::memory_order_relaxed);
-  const std::size_t events = mixed_requests(harness, 2'000);
-  EXPECT_EQ(allocations.load(std::memory_order_relaxed), before);
+  const std::size_t before = AllocationTrap::caught_count();
+  std::size_t events = 0;
+  {
+    const AllocationTrap trap(AllocationTrap::Watch::kAllThreads);
+    events = mixed_requests(harness, 2'000);
+  }
+  EXPECT_EQ(AllocationTrap::caught_count(), before) << "the places are above";
   EXPECT_GE(events, 2'000U);
 }
 

@@ -101,20 +101,47 @@ class DataPathMemory : public ::testing::Test, protected InProcessDaemon<SystemC
   std::atomic<std::uint64_t> turns_{0};
 };
 
-// The trap sees operator new and the C library's own functions, and only on the thread that it is set on.
-TEST(AllocationTrap, catches_each_way_of_taking_memory_on_its_own_thread) {
+// The trap sees operator new and the C library's own functions.
+void take_twice() {
+  const std::vector<int> vector(100);
+  void* volatile raw = std::malloc(100);
+  std::free(raw);
+}
+
+/// What is caught of two pieces of memory that another thread takes while the trap is there.
+std::size_t caught_elsewhere(AllocationTrap::Watch watch) {
+  std::atomic<bool> is_set{false};
+  std::atomic<bool> is_taken{false};
+  std::thread other([&] {
+    while (!is_set.load()) std::this_thread::yield();
+    take_twice();
+    is_taken.store(true);
+  });
   const std::size_t before = AllocationTrap::caught_count();
-  const auto take = [] {
-    const std::vector<int> vector(100);
-    void* volatile raw = std::malloc(100);
-    std::free(raw);
-  };
   {
-    const AllocationTrap trap;
-    take();
+    const AllocationTrap trap(watch);
+    is_set.store(true);
+    while (!is_taken.load()) std::this_thread::yield();
   }
-  take();
-  EXPECT_EQ(AllocationTrap::caught_count(), before + 2);
+  other.join();
+  return AllocationTrap::caught_count() - before;
+}
+
+TEST(AllocationTrap, catches_each_way_of_taking_memory_while_it_is_set) {
+  for (const auto watch : {AllocationTrap::Watch::kThisThread, AllocationTrap::Watch::kAllThreads}) {
+    const std::size_t before = AllocationTrap::caught_count();
+    {
+      const AllocationTrap trap(watch);
+      take_twice();
+    }
+    take_twice();
+    EXPECT_EQ(AllocationTrap::caught_count(), before + 2);
+  }
+}
+
+TEST(AllocationTrap, catches_other_threads_only_when_it_watches_all) {
+  EXPECT_EQ(caught_elsewhere(AllocationTrap::Watch::kThisThread), 0U);
+  EXPECT_EQ(caught_elsewhere(AllocationTrap::Watch::kAllThreads), 2U);
 }
 
 TEST_F(DataPathMemory, every_verb_in_a_full_pool_takes_no_memory) {

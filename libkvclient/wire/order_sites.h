@@ -59,6 +59,13 @@ enum class Site : std::uint8_t {
   kGraceShow,
   kGraceFlip,
   kGraceWait,
+  // stock_word.h
+  kStockOffer,
+  kStockTake,
+  kStockPutBack,
+  kStockTakeBack,
+  kStockClear,
+  kStockLook,
 };
 
 enum class Access : std::uint8_t { kLoad, kStore, kReadModifyWrite };
@@ -112,6 +119,12 @@ inline constexpr std::array kOrderSites = {
     OrderSite{Site::kGraceShow, "grace_show", Access::kStore, std::memory_order_seq_cst},
     OrderSite{Site::kGraceFlip, "grace_flip", Access::kReadModifyWrite, std::memory_order_relaxed},
     OrderSite{Site::kGraceWait, "grace_wait", Access::kLoad, std::memory_order_seq_cst},
+    OrderSite{Site::kStockOffer, "stock_offer", Access::kStore, std::memory_order_release},
+    OrderSite{Site::kStockTake, "stock_take", Access::kReadModifyWrite, std::memory_order_acquire},
+    OrderSite{Site::kStockPutBack, "stock_put_back", Access::kReadModifyWrite, std::memory_order_release},
+    OrderSite{Site::kStockTakeBack, "stock_take_back", Access::kReadModifyWrite, std::memory_order_acquire},
+    OrderSite{Site::kStockClear, "stock_clear", Access::kStore, std::memory_order_relaxed},
+    OrderSite{Site::kStockLook, "stock_look", Access::kLoad, std::memory_order_relaxed},
 };
 
 constexpr std::memory_order order_of(Site site) {
@@ -169,6 +182,12 @@ struct SharedMemory {
   template <class Cell, Site kSite>
   static auto exchange(Cell& cell, typename Cell::value_type value, AtSite<kSite>) {
     return cell.exchange(value, order_of(kSite));
+  }
+  /// The site's order when it succeeds; relaxed when it does not, and nothing is read then.
+  template <class Cell, Site kSite>
+  static bool compare_exchange(Cell& cell, typename Cell::value_type expected,
+                               typename Cell::value_type value, AtSite<kSite>) {
+    return cell.compare_exchange_strong(expected, value, order_of(kSite), std::memory_order_relaxed);
   }
 };
 

@@ -10,22 +10,11 @@
 #include <cstdint>
 
 #include "libkvclient/wire/commands.h"
+#include "libkvclient/wire/stock_word.h"
 
 namespace kvtier {
 
 inline constexpr std::uint32_t kStockEntries = 64;
-
-enum class StockState : std::uint32_t {
-  kEmpty = 0,    ///< the daemon's: nothing in it
-  kOffered = 1,  ///< both may take it
-  kTaken = 2,    ///< the client's, until it commits or aborts the hold
-};
-
-/// The space that the slot is for, and the state: all that a taker must know before it has the entry. What else an
-/// entry says is read after that, when nobody writes it, so that an old word that comes again does no harm.
-constexpr std::uint64_t stock_word(SpaceId space, StockState state) {
-  return static_cast<std::uint64_t>(space) << 32 | static_cast<std::uint32_t>(state);
-}
 
 struct StockGrant {
   SlotRef slot;
@@ -59,29 +48,23 @@ class Stock {
   explicit Stock(std::byte* memory) : entries_(reinterpret_cast<StockEntry*>(memory)) {}
 
   // ---- daemon ----
-  /// An empty entry. release: the grant is there when a taker sees the offer.
+  /// An empty entry.
   void offer(std::uint32_t entry, SpaceId space, const StockGrant& grant) {
     entries_[entry].grant = grant;
-    entries_[entry].word.store(stock_word(space, StockState::kOffered), std::memory_order_release);
+    Words::offer(entries_[entry].word, space);
   }
-  /// An offer goes back, unless the client has it. Nobody wrote into the slot. relaxed: nothing is read.
-  bool take_back(std::uint32_t entry, SpaceId space) {
-    std::uint64_t word = stock_word(space, StockState::kOffered);
-    return entries_[entry].word.compare_exchange_strong(word, 0, std::memory_order_relaxed);
-  }
-  /// Empties it, whoever has it. relaxed: as above.
-  void clear(std::uint32_t entry) { entries_[entry].word.store(0, std::memory_order_relaxed); }
+  /// An offer goes back, unless the client has it. Nobody wrote into the slot.
+  bool take_back(std::uint32_t entry, SpaceId space) { return Words::take_back(entries_[entry].word, space); }
+  /// Empties it, whoever has it.
+  void clear(std::uint32_t entry) { Words::clear(entries_[entry].word); }
   /// Never offered, or taken back: for the adoption, whose predecessor may have died in between.
-  [[nodiscard]] bool is_empty(std::uint32_t entry) const {
-    return entries_[entry].word.load(std::memory_order_relaxed) == 0;
-  }
+  [[nodiscard]] bool is_empty(std::uint32_t entry) const { return Words::is_empty(entries_[entry].word); }
   /// A copy of what the client wrote before it published the commit on the ring.
   [[nodiscard]] StockName name(std::uint32_t entry) const { return entries_[entry].name; }
 
   // ---- both ----
   [[nodiscard]] bool is_offered(std::uint32_t entry, SpaceId space) const {
-    // relaxed: a hint; take() decides
-    return entries_[entry].word.load(std::memory_order_relaxed) == stock_word(space, StockState::kOffered);
+    return Words::is_offered(entries_[entry].word, space);
   }
   [[nodiscard]] std::uint32_t offered_count(SpaceId space) const {
     std::uint32_t count = 0;
@@ -90,25 +73,18 @@ class Stock {
   }
 
   // ---- client ----
-  /// True: the slot of this entry is the caller's, as if it had reserved it. acquire: the grant that offer() stored.
-  bool take(std::uint32_t entry, SpaceId space) {
-    std::uint64_t word = stock_word(space, StockState::kOffered);
-    return entries_[entry].word.compare_exchange_strong(word, stock_word(space, StockState::kTaken),
-                                                        std::memory_order_acquire, std::memory_order_relaxed);
-  }
+  /// True: the slot of this entry is the caller's, as if it had reserved it.
+  bool take(std::uint32_t entry, SpaceId space) { return Words::take(entries_[entry].word, space); }
   /// Of an entry that the caller has.
   [[nodiscard]] StockGrant grant(std::uint32_t entry) const { return entries_[entry].grant; }
   void set_name(std::uint32_t entry, const StockName& name) { entries_[entry].name = name; }
   /// Nothing was written into the slot: it is on offer again, unless the daemon has cleared the entry meanwhile. The
   /// caller took it in the connection that is still the session's: nobody else can have taken it since.
-  /// release: the next taker's acquire, with the grant, which is the same.
-  void put_back(std::uint32_t entry, SpaceId space) {
-    std::uint64_t word = stock_word(space, StockState::kTaken);
-    entries_[entry].word.compare_exchange_strong(word, stock_word(space, StockState::kOffered),
-                                                 std::memory_order_release, std::memory_order_relaxed);
-  }
+  void put_back(std::uint32_t entry, SpaceId space) { Words::put_back(entries_[entry].word, space); }
 
  private:
+  using Words = StockWord<SharedMemory>;
+
   StockEntry* entries_ = nullptr;
 };
 

@@ -1,5 +1,6 @@
 #include "tests/explore/explorer.h"
 
+#include <array>
 #include <unordered_set>
 
 #include "libkvclient/base/prng.h"
@@ -55,8 +56,9 @@ Fingerprint fingerprint_of(const State& state) {
 }
 
 const char* name_of(OpKind kind) {
-  static constexpr const char* kNames[] = {"load", "store", "add",    "exchange", "await",
-                                           "read", "write", "choose", "see_exit", "await_exit"};
+  static constexpr std::array kNames = {"load", "store", "add",    "exchange", "compare_exchange", "await",
+                                        "read", "write", "choose", "see_exit", "await_exit"};
+  static_assert(kNames.size() == static_cast<std::size_t>(OpKind::kAwaitExit) + 1);
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -60,6 +60,15 @@ std::uint64_t read(const Location& location, ThreadState& thread, const Op& op, 
   return message.value;
 }
 
+std::uint64_t compare_exchange(State& state, ThreadState& thread, Op op, std::size_t index) {
+  const Message from = state.locations[op.location].messages[index];
+  const bool is_equal = from.value == op.expected;
+  if (!is_equal) op.order = std::memory_order_relaxed;
+  (void)read(state.locations[op.location], thread, op, index);
+  if (is_equal) write(state, thread, op, index, op.operand, &from);
+  return from.value;
+}
+
 std::uint64_t read_data(State& state, std::size_t self) {
   ThreadState& thread = state.threads[self];
   const std::uint8_t where = thread.pending.location;
@@ -142,6 +151,10 @@ std::vector<std::uint8_t> Machine::options(const State& state, std::size_t self)
     case OpKind::kAdd:
     case OpKind::kExchange:
       return among_writes([](const Location& at, std::size_t i) { return !has_rmw_behind(at, i); });
+    case OpKind::kCompareExchange:
+      return among_writes([&](const Location& at, std::size_t i) {
+        return at.messages[i].value != op.expected || !has_rmw_behind(at, i);
+      });
     case OpKind::kDataRead:
     case OpKind::kDataWrite:
       return {0};
@@ -178,6 +191,8 @@ std::uint64_t Machine::carry_out(State& state, std::size_t self, std::uint8_t op
       write(state, thread, op, option, op.kind == OpKind::kAdd ? before + op.operand : op.operand, &from);
       return before;
     }
+    case OpKind::kCompareExchange:
+      return compare_exchange(state, thread, op, option);
     case OpKind::kDataRead:
       return read_data(state, self);
     case OpKind::kDataWrite:

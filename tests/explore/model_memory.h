@@ -20,12 +20,13 @@ enum class OpKind : std::uint8_t {
   kStore,
   kAdd,
   kExchange,
-  kAwait,      ///< a load that waits for the value `operand`
-  kDataRead,   ///< non-atomic
-  kDataWrite,  ///< non-atomic
-  kChoose,     ///< any of 0 .. operand - 1
-  kSeeExit,    ///< 1 if the process `operand` has exited and the pidfd says so; 0 is always possible
-  kAwaitExit,  ///< waits until the process `operand` has exited
+  kCompareExchange,  ///< of `expected`; with any other value a relaxed load
+  kAwait,            ///< a load that waits for the value `operand`
+  kDataRead,         ///< non-atomic
+  kDataWrite,        ///< non-atomic
+  kChoose,           ///< any of 0 .. operand - 1
+  kSeeExit,          ///< 1 if the process `operand` has exited and the pidfd says so; 0 is always possible
+  kAwaitExit,        ///< waits until the process `operand` has exited
 };
 
 struct Op {
@@ -34,6 +35,7 @@ struct Op {
   std::memory_order order = std::memory_order_relaxed;
   std::uint64_t operand = 0;
   bool is_local = false;  ///< commutes with every operation of other threads: run at once
+  std::uint64_t expected = 0;
 };
 
 /// The order that a site has in this run: the product's, or a mutation's.
@@ -106,6 +108,12 @@ struct ModelMemory {
   template <class T, Site kSite>
   static void await(const Cell<T>& cell, std::type_identity_t<T> value, AtSite<kSite>) {
     step({OpKind::kAwait, cell.location, order_in_run(kSite), value});
+  }
+  template <class T, Site kSite>
+  static bool compare_exchange(Cell<T>& cell, std::type_identity_t<T> expected, std::type_identity_t<T> value,
+                               AtSite<kSite>) {
+    return step({OpKind::kCompareExchange, cell.location, order_in_run(kSite), value, false, expected}) ==
+           expected;
   }
 };
 

@@ -22,12 +22,13 @@ std::vector<Scenario> concatenate(std::vector<std::vector<Scenario>> lists) {
 
 std::vector<Scenario> scenarios() {
   // Small ones first: a mutation is looked for until one scenario fails.
-  return concatenate({log_scenarios(), grace_scenarios(), entry_scenarios(), pin_scenarios()});
+  return concatenate(
+      {stock_scenarios(), log_scenarios(), grace_scenarios(), entry_scenarios(), pin_scenarios()});
 }
 
 std::vector<Scenario> broken_scenarios() {
-  return concatenate(
-      {broken_pin_scenarios(), broken_entry_scenarios(), broken_log_scenarios(), broken_grace_scenarios()});
+  return concatenate({broken_pin_scenarios(), broken_entry_scenarios(), broken_log_scenarios(),
+                      broken_grace_scenarios(), broken_stock_scenarios()});
 }
 
 struct Mutation {

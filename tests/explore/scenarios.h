@@ -15,10 +15,12 @@ std::vector<Scenario> pin_scenarios();
 std::vector<Scenario> entry_scenarios();
 std::vector<Scenario> log_scenarios();
 std::vector<Scenario> grace_scenarios();
+std::vector<Scenario> stock_scenarios();
 std::vector<Scenario> broken_pin_scenarios();
 std::vector<Scenario> broken_entry_scenarios();
 std::vector<Scenario> broken_log_scenarios();
 std::vector<Scenario> broken_grace_scenarios();
+std::vector<Scenario> broken_stock_scenarios();
 
 /// Makes the cells of a World, then the programs over it: `programs(std::shared_ptr<World>)`.
 template <class World, class Programs>

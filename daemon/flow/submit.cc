@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "daemon/flow/command.h"
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/pin.h"
 #include "daemon/flow/put.h"
@@ -21,75 +22,14 @@ constexpr TimeNs kRevokePatienceNs = 10 * kNsPerMs;
 // What may be open: each has its place in the completion ring. The library keeps to it.
 constexpr std::uint32_t kRequestsOpenMax = kCompletionEntries;
 
-struct Command {
-  StoreState& state;
-  Session& session;
-  const Submission& submission;
-
-  void answer(Code code, std::uint32_t count = 0, std::uint64_t value = 0, Cause cause = Cause::kNone) const {
-    Completion completion{};
-    completion.request_id = submission.request_id;
-    completion.code = code;
-    completion.count = count;
-    completion.value = value;
-    completion.cause = cause;
-    state.complete(session, completion);
-  }
-};
-
-// The arena range of a command; empty when it leaves the arena.
-std::span<std::byte> arena(const Command& command, std::uint64_t bytes) {
-  const std::uint64_t offset = command.submission.arena_offset;
-  if (offset > kArenaBytes || bytes > kArenaBytes - offset || offset % 8 != 0) return {};
-  return command.session.channel.bytes().subspan(ChannelLayout::kArena + offset, bytes);
-}
-
-// Copies keys out: what the client does to the arena afterwards changes nothing.
-bool copy_keys(const Command& command, std::uint64_t skip, std::vector<Key>& keys) {
-  const std::uint32_t count = command.submission.count;
-  if (count == 0 || count > kRequestKeysMax) return false;
-  const auto bytes = arena(command, skip + std::uint64_t{count} * sizeof(Key));
-  if (bytes.empty()) return false;
-  keys.resize(count);
-  std::memcpy(keys.data(), bytes.data() + skip, count * sizeof(Key));
-  return true;
-}
-
-bool copy_holds(const Command& command, std::vector<Hold>& holds) {
-  const std::uint32_t count = command.submission.count;
-  if (count == 0 || count > kRequestKeysMax) return false;
-  holds.resize(count);
-  if (command.submission.arena_offset == kNoArena) {
-    if (count > kInlineHolds) return false;
-    std::copy_n(command.submission.holds, count, holds.begin());
-    return true;
-  }
-  const auto bytes = arena(command, count * sizeof(Hold));
-  if (bytes.empty()) return false;
-  std::memcpy(holds.data(), bytes.data(), count * sizeof(Hold));
-  return true;
-}
-
-// The space of the command, if it takes blocks now; else it is answered.
-Space* usable_space(const Command& command) {
-  Space* space = command.state.space(command.state.tenant_of(command.session), command.submission.space);
-  if (space == nullptr) {
-    command.answer(Code::kNotFound);
-  } else if (space->is_invalidated) {
-    command.answer(Code::kStale, 0, 0, Cause::kInvalidated);
-    space = nullptr;
-  }
-  return space;
-}
-
 bool run_reserve(const Command& command, TimeNs give_up_ns) {
   std::vector<Key>& keys = command.state.scratch.keys;
-  if (!copy_keys(command, sizeof(ReserveHead), keys)) return false;
+  if (!command_keys(command, sizeof(ReserveHead), keys)) return false;
   ReserveInput input{.keys = keys};
-  const auto bytes = arena(command, reserve_request_bytes(command.submission.count));
+  const auto bytes = command_arena(command, reserve_request_bytes(command.submission.count));
   if (bytes.empty()) return false;
   if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
-  if (usable_space(command) == nullptr) return true;
+  if (command_space(command) == nullptr) return true;
   std::memcpy(&input.parent, bytes.data(), sizeof input.parent);
   const auto results = bytes.subspan(reserve_results_offset(command.submission.count));
   const bool may_wait = command.state.now() < give_up_ns;
@@ -110,7 +50,7 @@ TimeNs patience(const Command& command) {
 
 bool run_end(const Command& command) {
   std::vector<Hold>& holds = command.state.scratch.holds;
-  if (!copy_holds(command, holds)) return false;
+  if (!command_holds(command, holds)) return false;
   const bool is_commit = command.submission.op == Op::kCommit;
   const HoldsEnded ended = is_commit ? put_commit(command.state, command.session, holds)
                                      : put_abort(command.state, command.session, holds);
@@ -134,7 +74,7 @@ bool run_stock(const Command& command) {
 
 bool run_pin(const Command& command) {
   std::vector<Key>& keys = command.state.scratch.keys;
-  if (!copy_keys(command, 0, keys)) return false;
+  if (!command_keys(command, 0, keys)) return false;
   const TimeNs ttl_ns = command.submission.args[0];
   if (command.submission.op == Op::kUnpin) {
     command.answer(Code::kOk, unpin_keys(command.state, command.session, command.submission.space, keys));
@@ -149,7 +89,7 @@ bool run_pin(const Command& command) {
 
 bool run_wait(const Command& command) {
   std::vector<Key>& keys = command.state.scratch.keys;
-  if (!copy_keys(command, 0, keys)) return false;
+  if (!command_keys(command, 0, keys)) return false;
   wait_start(command.state, command.session, command.submission, keys);
   return true;
 }

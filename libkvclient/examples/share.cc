@@ -1,6 +1,7 @@
 // share.c in C++: the same model, prompt and bytes, so that each of the examples reads what another one computed.
 // c++ -std=c++20 share.cc -lkvclient; KVTIER_SOCKET names a socket other than the default.
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <vector>
@@ -37,7 +38,7 @@ void share() {
   options.flags = KVC_REQUIRE;
   const kvclient::Client client(options);
   const kvclient::Space space = client.space(example_model());
-  std::vector<std::uint32_t> tokens(4 * space.block_tokens());
+  std::vector<std::uint32_t> tokens(std::size_t{4} * space.block_tokens());
   tokens[0] = 1, tokens[1] = 2, tokens[2] = 3;  // the prompt
   const std::vector<kvc_key> keys = space.keys(tokens);
   const std::size_t computed = compute_missing(space, keys);

@@ -2,60 +2,10 @@
 
 #include "daemon/flow/admin.h"
 #include "daemon/flow/state.h"
-#include "tests/unit/flow/store_fixture.h"
+#include "tests/unit/flow/stock_fixture.h"
 
 namespace kvtier::test {
 namespace {
-
-constexpr std::size_t kSlots = 64;
-constexpr std::uint32_t kMost = kSlots / 8;  // all stocks of a class together
-
-class StockFlow : public StoreFixture {
- protected:
-  void SetUp() override {
-    make_store(kSlots);
-    client_ = &add_client();
-    space_ = usual_space(*client_);
-    give_all_slabs(*client_);
-  }
-  // Every slot of the store is free, and in a slab that the client writes.
-  void give_all_slabs(SimClient& client) {
-    const std::vector<Reservation> all = reserve(client, space_, keys_of(900, kSlots), true);
-    ASSERT_EQ(holds_of(all).size(), kSlots);
-    client.abort(holds_of(all));
-    deliver();
-  }
-  std::uint32_t offered(const SimClient& client) const { return client.stock().offered_count(space_); }
-  // Takes and fills a slot for each key, each under the one before it.
-  std::vector<Reservation> take(SimClient& client, const std::vector<Key>& keys, Key parent = {}) {
-    std::vector<Reservation> taken;
-    for (const Key& key : keys) {
-      const std::optional<Reservation> one = client.take(space_, key, parent);
-      EXPECT_TRUE(one.has_value());
-      if (!one) break;
-      client.fill(*one);
-      taken.push_back(*one);
-      parent = key;
-    }
-    return taken;
-  }
-  std::vector<Code> commit_codes(SimClient& client, const std::vector<Reservation>& some) {
-    const std::uint32_t request = client.commit_awaited(holds_of(some));
-    deliver();
-    std::vector<Code> codes;
-    for (std::size_t i = 0; i < some.size(); ++i)
-      codes.push_back(hold_code(client.completion(request).value, i));
-    return codes;
-  }
-  SimClient& add_other() {
-    SimClient& other = add_client();
-    (void)usual_space(other);
-    return other;
-  }
-
-  SimClient* client_ = nullptr;
-  SpaceId space_ = SpaceId::kNone;
-};
 
 TEST_F(StockFlow, a_block_is_made_without_a_request) {
   client_->refill(space_, 4);
@@ -382,15 +332,6 @@ TEST_F(StockFlow, any_word_in_the_table_costs_its_client_alone) {
   put(other, space_, keys_of(1, 1));
   end_process(*client_);
   EXPECT_EQ(stats().slots_free, kSlots - 1);
-}
-
-TEST_F(StockFlow, what_has_no_key_is_in_no_list_of_blocks) {
-  client_->refill(space_, 4);
-  EXPECT_TRUE(store_->admin().blocks({}, 0, 16).rows.empty());
-  EXPECT_TRUE(store_->admin().inspect("0000", 0, 16).rows.empty());
-  EXPECT_EQ(store_->admin().clients()[0].writing_blocks, 0U);
-  EXPECT_EQ(store_->admin().clients()[0].stocked_blocks, 4U);
-  EXPECT_EQ(store_->admin().clients()[0].stocked_bytes, 4U * kBlock);
 }
 
 }  // namespace

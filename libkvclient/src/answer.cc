@@ -40,37 +40,32 @@ struct Reason {
 };
 constexpr const char* kEndedBefore =
     "not reserved any more: it was committed or aborted before, through a copy of the kvc_slot or by another "
-    "thread; end "
-    "each slot once";
+    "thread; end each slot once";
 constexpr std::array kReasons = {
     Reason{Op::kCommit, Code::kInvalid, kEndedBefore},
     Reason{Op::kAbort, Code::kInvalid, kEndedBefore},
     Reason{Op::kCommit, Code::kStale,
            "lost: its space was invalidated after the reservation; compute and reserve anew"},
-    Reason{
-        Op::kCommit, Code::kExists,
-        "lost: another client committed this block first; acquire that one (kvc_reserve without KVC_NO_CLAIM "
-        "computes each block once)"},
+    Reason{Op::kCommit, Code::kExists,
+           "lost: another client committed this block first; acquire that one (kvc_reserve without "
+           "KVC_NO_CLAIM computes each block once)"},
     Reason{Op::kCommit, Code::kPending,
            "lost: another client has claimed this block; kvc_wait for it (kvc_reserve without KVC_NO_CLAIM "
-           "computes "
-           "each block once)"},
+           "computes each block once)"},
     Reason{Op::kCommit, Code::kNoSpace, "lost: the index is full; raise index.blocks_max"},
     Reason{Op::kReserve, Code::kStale,
            "the space is being invalidated; reserve again when the kvc_invalidate has returned"},
     Reason{Op::kPin, Code::kNoSpace,
            "the namespace's budget for pins is used up, and what fitted is pinned; unpin, let pins run out, "
-           "or raise "
-           "limits.pinned_percent_namespace"},
+           "or raise limits.pinned_percent_namespace"},
     Reason{Op::kPin, Code::kInvalid, "ttl_ns must be 1 ns to 24 h"},
     Reason{Op::kWait, Code::kBusy,
            "the waits of this client, or of all, concern too many pending blocks (131,072 and 1,048,576 at "
-           "most); wait "
-           "for fewer keys at once"},
+           "most); wait for "
+           "fewer keys at once"},
     Reason{Op::kWait, Code::kDeadline,
            "blocks are pending still: their writers have neither committed nor aborted them; wait longer, or "
-           "compute "
-           "without the cache"},
+           "compute without the cache"},
     Reason{Op::kInvalidate, Code::kBusy,
            "16 invalidations of this client are under way; wait until one has ended"},
 };

@@ -166,7 +166,7 @@ void Core::space_remove(const Space& space) {
   std::erase_if(spaces_, [&](const auto& each) { return each.get() == &space; });
 }
 
-Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
+Result<std::byte*> Core::lend(const BoundLink& bound, const Grant& grant, std::uint64_t block_bytes,
                               TimeNs deadline_ns) {
   Session& session = *bound.link.session;
   Result<std::byte*> data = Status(Code::kNotFound, "");
@@ -176,7 +176,7 @@ Result<std::byte*> Core::lend(const BoundLink& bound, SlotRef slot, std::uint64_
       data = or_closed({Code::kUnavailable, "the session is over"});
       return true;
     }
-    data = session.mappings.lend(slot, bound.binding.slot_bytes, block_bytes);
+    data = session.mappings.lend(grant, bound.binding.slot_bytes, block_bytes);
     // Under the mutex: whoever takes the session away looks at the count in the same step. relaxed otherwise.
     if (data.is_ok()) session.users.fetch_add(1, std::memory_order_relaxed);
     if (data.is_ok() || data.code() != Code::kNotFound) return true;

@@ -79,7 +79,7 @@ class Core : public std::enable_shared_from_this<Core> {
   /// Notes a granted slot and counts it as a user of the session; waits for the slab's announcement, which
   /// travels on the socket, to be taken in. kNotFound: not before the deadline; kStale, kUnavailable: the
   /// session is over.
-  Result<std::byte*> lend(const BoundLink& bound, SlotRef slot, std::uint64_t block_bytes,
+  Result<std::byte*> lend(const BoundLink& bound, const Grant& grant, std::uint64_t block_bytes,
                           TimeNs deadline_ns);
   /// Until `is_true`, which is asked under the mutex after every change of the session or its slabs. False: not
   /// before the deadline.

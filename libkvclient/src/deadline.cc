@@ -8,10 +8,14 @@ TimeNs now_ns() {
   return SystemClock().now_ns();
 }
 
-TimeNs deadline_from_now(TimeNs relative_ns, TimeNs default_ns) {
+TimeNs deadline_after(TimeNs begin_ns, TimeNs relative_ns, TimeNs default_ns) {
   const TimeNs span = relative_ns == 0 ? default_ns : relative_ns;
   TimeNs at = 0;
-  return __builtin_add_overflow(now_ns(), span, &at) ? kNever : at;
+  return __builtin_add_overflow(begin_ns, span, &at) ? kNever : at;
+}
+
+TimeNs deadline_from_now(TimeNs relative_ns, TimeNs default_ns) {
+  return deadline_after(now_ns(), relative_ns, default_ns);
 }
 
 int poll_timeout_ms(TimeNs at_ns) {

@@ -23,11 +23,13 @@ struct Batch {
   std::array<kvc_slot*, kInlineHolds> slots{};
   Submission record{};
   bool is_let_go = false;  ///< no longer the caller's
+  std::array<bool, kInlineHolds>
+      was_ended{};  ///< before, through a copy of the slot; known once it is let go
 };
 
 void add(Batch& batch, kvc_slot& slot) {
   batch.slots[batch.record.count] = &slot;
-  batch.record.holds[batch.record.count++] = {slot.private_hold[0], slot.private_hold[1]};
+  batch.record.holds[batch.record.count++] = grant_of(slot).hold;
 }
 
 // A session with an open reservation is kept, so that one that this client does not know is another client's.
@@ -45,15 +47,18 @@ Status check_owner(const Core& core, std::span<const kvc_slot> slots) {
   return Status::ok();
 }
 
-void give_back(Core& core, const kvc_slot& slot) {
+// False: it was ended before.
+bool give_back(Core& core, const kvc_slot& slot) {
   const std::shared_ptr<Session> session = core.session_of(slot_serial(slot.private_session));
   bool wants_service = false;
-  if (session && session->mappings.give_back(SlotRef{slot.private_slot}, &wants_service)) {
+  const bool is_ours = session && session->mappings.give_back(grant_of(slot), &wants_service);
+  if (is_ours) {
     // release: the writes into the slot are before the count that lets the service thread unmap it.
     session->users.fetch_sub(1, std::memory_order_release);
     core.counts.reservations_open.fetch_sub(1, std::memory_order_relaxed);
   }
   if (wants_service) core.wake_service();
+  return is_ours;
 }
 
 // Before the record goes out: from then on the daemon may grant the slot again, or ask for its slab. Not earlier: a
@@ -61,7 +66,8 @@ void give_back(Core& core, const kvc_slot& slot) {
 void let_go(Core& core, Batch& batch) {
   if (batch.is_let_go) return;
   batch.is_let_go = true;
-  for (std::uint32_t i = 0; i < batch.record.count; ++i) give_back(core, *batch.slots[i]);
+  for (std::uint32_t i = 0; i < batch.record.count; ++i)
+    batch.was_ended[i] = !give_back(core, *batch.slots[i]);
 }
 
 // What became of a record, and of each of its holds.
@@ -69,7 +75,7 @@ struct Outcome {
   Status status;
   HoldCodes codes = 0;
   Cause cause = Cause::kNone;  ///< of those that are stale
-  bool is_answered = false;    ///< by the daemon, a hold each
+  bool has_codes = false;      ///< of its own for each hold; else all are as the status
 };
 
 Outcome outcome_of_all(const Status& status) {
@@ -78,6 +84,15 @@ Outcome outcome_of_all(const Status& status) {
     outcome.codes = with_hold_code(outcome.codes, i, status.code());
   }
   return outcome;
+}
+
+// Nobody waits for the daemon's answer, which would say the same.
+void mark_ended(const Batch& batch, Outcome& outcome) {
+  for (std::uint32_t i = 0; i < batch.record.count; ++i) {
+    if (!batch.was_ended[i]) continue;
+    outcome.codes = with_hold_code(outcome.codes, i, Code::kInvalid);
+    outcome.has_codes = true;
+  }
 }
 
 // How many of the batch the daemon, as far as is known, has taken.
@@ -173,12 +188,14 @@ class Finisher {
     (void)KV_FAULT("client.finish.before_publish");
     Requests& requests = *bound_.value().link.requests;
     if (is_awaited_) return send_awaited(core_, requests, batch, deadline_ns_);
-    return outcome_of_all(core_.or_closed(send_unawaited(core_, requests, batch, deadline_ns_)));
+    Outcome outcome = outcome_of_all(core_.or_closed(send_unawaited(core_, requests, batch, deadline_ns_)));
+    if (outcome.status.is_ok()) mark_ended(batch, outcome);
+    return outcome;
   }
 
   // Says which slot the answer is about.
   [[nodiscard]] Status named(const Batch& batch, const Outcome& outcome) const {
-    for (std::uint32_t i = 0; outcome.is_answered && i < batch.record.count; ++i) {
+    for (std::uint32_t i = 0; outcome.has_codes && i < batch.record.count; ++i) {
       const Code code = hold_code(outcome.codes, i);
       if (code == Code::kOk) continue;
       const std::string which = "slots[" + std::to_string(batch.slots[i] - slots_.data()) + "]";
@@ -193,7 +210,9 @@ class Finisher {
     let_go(core_, batch);
     bound_.value().link.requests->push_abort(batch.record);
     has_late_aborts_ = true;
-    if (!is_awaited_) return outcome_of_all(Status::ok());
+    Outcome outcome;
+    mark_ended(batch, outcome);
+    if (!is_awaited_) return outcome;
     return outcome_of_all(
         {Code::kDeadline, "not all was handed over before the deadline: the rest goes out later"});
   }

@@ -55,6 +55,10 @@ inline TimeNs deadline_of(const Core& core, std::uint64_t relative_ns) {
   return deadline_from_now(relative_ns, core.options.deadline_ns);
 }
 
+inline TimeNs deadline_of(const Core& core, std::uint64_t relative_ns, TimeNs begin_ns) {
+  return deadline_after(begin_ns, relative_ns, core.options.deadline_ns);
+}
+
 /// Counts what callers want to see in kvc_stats, then reports.
 int report_counted(Core& core, const Status& status);
 

@@ -25,6 +25,10 @@ bool populate_step(const ShmMapping& mapping, std::uint64_t& done_bytes, int adv
   return true;
 }
 
+bool is_same(const Hold& one, const Hold& other) {
+  return one.block == other.block && one.generation_low == other.generation_low;
+}
+
 bool is_listed(const std::vector<std::uint32_t>& list, std::uint32_t slab) {
   return std::find(list.begin(), list.end(), slab) != list.end();
 }
@@ -111,7 +115,8 @@ bool Mappings::populate_some() {
   return false;
 }
 
-Result<std::byte*> Mappings::lend(SlotRef slot, std::uint64_t slot_bytes, std::uint64_t block_bytes) {
+Result<std::byte*> Mappings::lend(const Grant& grant, std::uint64_t slot_bytes, std::uint64_t block_bytes) {
+  const SlotRef slot = grant.slot;
   const std::lock_guard lock(mutex_);
   SlabMapping* mapping = find(slot.slab());
   if (mapping == nullptr) return Status(Code::kNotFound, "a slab that is not mapped yet");
@@ -128,15 +133,18 @@ Result<std::byte*> Mappings::lend(SlotRef slot, std::uint64_t slot_bytes, std::u
     mapping->populated_write_bytes = 0;
   }
   mapping->is_open[slot.slot()] = true;
+  mapping->holds[slot.slot()] = grant.hold;
   ++mapping->open_count;
   return mapping->data.data() + offset;
 }
 
-bool Mappings::give_back(SlotRef slot, bool* wants_service) {
+bool Mappings::give_back(const Grant& grant, bool* wants_service) {
+  const SlotRef slot = grant.slot;
   const std::lock_guard lock(mutex_);
   SlabMapping* mapping = find(slot.slab());
   if (mapping == nullptr || slot.slot() >= mapping->is_open.size() || !mapping->is_open[slot.slot()])
     return false;
+  if (!is_same(mapping->holds[slot.slot()], grant.hold)) return false;
   mapping->is_open[slot.slot()] = false;
   --mapping->open_count;
   *wants_service = mapping->open_count == 0 && mapping->revoke_epoch.has_value();

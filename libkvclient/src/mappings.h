@@ -15,6 +15,7 @@
 
 #include "libkvclient/base/result.h"
 #include "libkvclient/src/view.h"
+#include "libkvclient/wire/commands.h"
 #include "libkvclient/wire/message_socket.h"
 #include "libkvclient/wire/shm_segment.h"
 
@@ -41,10 +42,17 @@ class SlabMapping {
   // guarded by Mappings' mutex
   bool is_lent = false;
   std::vector<bool> is_open;  ///< reserved and neither committed nor aborted, a slot
+  std::vector<Hold> holds;    ///< whose reservation that is, a slot; empty in a slab that is read only
   std::uint32_t open_count = 0;
   std::optional<std::uint32_t> revoke_epoch;  ///< answered kBusy: kReleased is due when open_count is 0
   std::uint64_t populated_read_bytes = 0;
   std::uint64_t populated_write_bytes = 0;
+};
+
+/// A reservation: the place, and whose it is. A place that is granted again has another hold.
+struct Grant {
+  SlotRef slot;
+  Hold hold;
 };
 
 class Mappings {
@@ -67,10 +75,10 @@ class Mappings {
 
   // ---- writers ----
   /// Notes a granted slot and makes its slab writable. kNotFound: not mapped (yet); kInvalid: not a slot.
-  Result<std::byte*> lend(SlotRef slot, std::uint64_t slot_bytes, std::uint64_t block_bytes);
-  /// The slot is committed or aborted. False: it was not reserved. *wants_service: a revocation waits for
-  /// this.
-  bool give_back(SlotRef slot, bool* wants_service);
+  Result<std::byte*> lend(const Grant& grant, std::uint64_t slot_bytes, std::uint64_t block_bytes);
+  /// The reservation is committed or aborted. False: it was so before; the slot may be another one's by now.
+  /// *wants_service: a revocation waits for this.
+  bool give_back(const Grant& grant, bool* wants_service);
 
   [[nodiscard]] std::uint64_t mapped_bytes() const;
   [[nodiscard]] std::uint32_t slabs_count() const;

@@ -98,7 +98,8 @@ class Reserver {
     slot.detail = has_pid ? answer.detail : 0;
     if (result.code == Code::kInvalid) note_failure(part, i, refusal_of(part.keys[i]));
     if (result.code != Code::kOk) return slot;
-    const Result<std::byte*> data = core_.lend(bound_, result.slot, space_.block_bytes, deadline_ns_);
+    const Result<std::byte*> data =
+        core_.lend(bound_, {result.slot, result.hold}, space_.block_bytes, deadline_ns_);
     if (!data.is_ok()) {
       give_up(result);
       const Code code = data.code() == Code::kNotFound ? Code::kDeadline : data.code();
@@ -220,6 +221,7 @@ using namespace kvtier;
 
 extern "C" int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
                            const kvc_reserve_options* options, kvc_slot* slots) try {
+  const TimeNs begin_ns = client::now_ns();
   // Before anything that can throw: the slots have a code whatever comes.
   if (slots != nullptr) std::fill_n(slots, count, client::without_room(Code::kUnavailable));
   kvc_reserve_options chosen{};
@@ -233,8 +235,9 @@ extern "C" int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
   client::Core& core = *space->space->core;
   core.counts.reserve_keys.fetch_add(count, std::memory_order_relaxed);
   const Key parent = chosen.parent != nullptr ? digest_from_bytes(chosen.parent) : Key{};
-  const Status status = client::reserve(*space->space, parent, client::as_keys(keys, count), chosen.flags,
-                                        client::deadline_of(core, chosen.deadline_ns), {slots, count});
+  const Status status =
+      client::reserve(*space->space, parent, client::as_keys(keys, count), chosen.flags,
+                      client::deadline_of(core, chosen.deadline_ns, begin_ns), {slots, count});
   return client::report_counted(core, status);
 } catch (...) {
   return client::report_exception();

@@ -2,6 +2,7 @@
 // Reservations as the caller's array of kvc_slot holds them.
 
 #include "libkvclient/src/handles.h"
+#include "libkvclient/src/mappings.h"
 #include "libkvclient/wire/commands.h"
 
 namespace kvtier::client {
@@ -16,6 +17,10 @@ constexpr std::uint32_t slot_serial(std::uint64_t session) {
 }
 constexpr std::uint32_t slot_epoch(std::uint64_t session) {
   return static_cast<std::uint32_t>(session);
+}
+
+constexpr Grant grant_of(const kvc_slot& slot) {
+  return {SlotRef{slot.private_slot}, {slot.private_hold[0], slot.private_hold[1]}};
 }
 
 /// Commits or aborts what is reserved in `slots`; `op` says which.

@@ -49,6 +49,7 @@ Result<std::unique_ptr<SlabMapping>> SlabMapping::create(const SlabAdd& add, con
   slab->data = std::move(data).value();
   slab->table = std::move(table).value();
   slab->is_open.resize(add.slots_max);
+  if (is_writable) slab->holds.resize(add.slots_max);  // here: lend() takes no memory
   return slab;
 }
 

@@ -81,7 +81,7 @@ bool Core::take_entry(const BoundLink& bound, const StockCall& call, std::uint32
   if (!stock.take(entry, bound.binding.space)) return false;
   const StockGrant grant = stock.grant(entry);
   const Result<std::byte*> data =
-      session.mappings.lend(grant.slot, bound.binding.slot_bytes, call.block_bytes);
+      session.mappings.lend({grant.slot, grant.hold}, bound.binding.slot_bytes, call.block_bytes);
   if (!data.is_ok()) {
     stock.put_back(entry, bound.binding.space);
     return false;
@@ -97,7 +97,7 @@ bool Core::take_entry(const BoundLink& bound, const StockCall& call, std::uint32
 
 void Core::untake_entry(Session& session, const kvc_slot& slot) {
   bool wants_service = false;
-  (void)session.mappings.give_back(SlotRef{slot.private_slot}, &wants_service);
+  (void)session.mappings.give_back(grant_of(slot), &wants_service);
   session.users.fetch_sub(1, std::memory_order_relaxed);  // nothing was written
   if (wants_service) wake_service();
 }

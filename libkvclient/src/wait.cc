@@ -132,6 +132,7 @@ using namespace kvtier;
 
 extern "C" int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                         uint8_t* states, size_t* ready) try {
+  const TimeNs begin_ns = client::now_ns();
   if (states != nullptr) std::memset(states, KVC_MISSING, count);
   if (ready != nullptr) *ready = 0;
   if (space == nullptr || ready == nullptr || (keys == nullptr && count > 0)) {
@@ -142,7 +143,7 @@ extern "C" int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uin
   // Not wanted by the caller, but by the wait.
   std::vector<std::uint8_t> own(states == nullptr ? count : 0, KVC_MISSING);
   return client::wait(*space->space, client::as_keys(keys, count),
-                      client::deadline_of(*space->space->core, deadline_ns),
+                      client::deadline_of(*space->space->core, deadline_ns, begin_ns),
                       states != nullptr ? states : own.data(), *ready);
 } catch (...) {
   return client::report_exception();

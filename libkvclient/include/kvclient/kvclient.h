@@ -320,7 +320,8 @@ KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
  * and the first that is not KVC_OK is returned. data becomes NULL. KVC_EXISTS, KVC_PENDING: reserved without
  * claim, and another was first. KVC_STALE: the slots are of an earlier session or (cause KVC_CAUSE_INVALIDATED) of a
  * space that was invalidated meanwhile; their blocks are lost. KVC_INVALID: a slot was reserved through another client:
- * nothing was done, every slot is as it was.
+ * nothing was done, every slot is as it was. KVC_INVALID as a slot's code: it was committed or aborted before, through a
+ * copy; the others are done.
  * KVC_DEADLINE: the daemon stands still, or the slots were too many for the time. A slot that still has its data (code KVC_OK) was not handed over and is as it
  * was: commit it again, or abort it; until then others find it pending. One without, which there is only with KVC_WAIT,
  * was handed over, and what becomes of it is not known. */

@@ -114,6 +114,25 @@ TEST(ClientRealDaemon, ASecondCommitOfASlotIsNamed) {
   EXPECT_EQ(client.ready(keys_from(0, 2)), 2U);
 }
 
+// A copy of a slot that is over does nothing to the reservation that has its place by now, and says so without a wait.
+TEST(ClientRealDaemon, ALateEndOfACopyLeavesTheNextReservationAlone) {
+  RealDaemon daemon;
+  const TestClient client(daemon.path());
+  std::vector<kvc_slot> first = client.reserve({key_of(1)});
+  std::vector<kvc_slot> copy = first;
+  ASSERT_EQ(kvc_abort(client.space, first.data(), 1, KVC_WAIT, 0), KVC_OK);
+  std::vector<kvc_slot> next = client.reserve({key_of(2)});
+  ASSERT_EQ(next[0].private_slot, copy[0].private_slot) << "the place is granted again";
+  EXPECT_EQ(kvc_commit(client.space, copy.data(), 1, 0, 0), KVC_INVALID);
+  EXPECT_NE(std::string(kvc_last_error()).find("committed or aborted before"), std::string::npos);
+  EXPECT_EQ(copy[0].code, KVC_INVALID);
+  EXPECT_EQ(client.stats().reservations_open, 1U);
+  EXPECT_EQ(kvc_commit(client.space, next.data(), 1, KVC_WAIT, 0), KVC_OK);
+  EXPECT_EQ(client.stats().reservations_open, 0U);
+  EXPECT_EQ(client.ready({key_of(2)}), 1U);
+  EXPECT_EQ(client.ready({key_of(1)}), 0U);
+}
+
 TEST(ClientRealDaemon, ARefusalSaysWhatToDo) {
   RealDaemon daemon;
   kvc_client* client = nullptr;

@@ -42,7 +42,8 @@ class SlabMapping {
   // guarded by Mappings' mutex
   bool is_lent = false;
   std::vector<bool> is_open;  ///< reserved and neither committed nor aborted, a slot
-  std::vector<Hold> holds;    ///< whose reservation that is, a slot; empty in a slab that is read only
+  std::unique_ptr<Hold[]>
+      holds;  ///< whose reservation that is, where is_open; none in a slab that is read only
   std::uint32_t open_count = 0;
   std::optional<std::uint32_t> revoke_epoch;  ///< answered kBusy: kReleased is due when open_count is 0
   std::uint64_t populated_read_bytes = 0;

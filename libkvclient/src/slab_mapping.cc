@@ -49,7 +49,8 @@ Result<std::unique_ptr<SlabMapping>> SlabMapping::create(const SlabAdd& add, con
   slab->data = std::move(data).value();
   slab->table = std::move(table).value();
   slab->is_open.resize(add.slots_max);
-  if (is_writable) slab->holds.resize(add.slots_max);  // here: lend() takes no memory
+  // Here: lend() takes no memory. Not initialized: pages of places that no slot of this size has are never touched.
+  if (is_writable) slab->holds = std::make_unique_for_overwrite<Hold[]>(add.slots_max);
   return slab;
 }
 

@@ -111,6 +111,7 @@ TEST_F(Adoption, accesses_to_unverified_blocks_change_no_order) {
   ASSERT_TRUE(lease.has_value());
   client_->log_access(space_, lease->key, 3);
   restart();  // the record is still in the log, and its blocks are not verified
+  client_->resolve_again(*lease);
   advance(kNsPerMs);
   expect_exact(*lease);
   SimClient::release(*lease);

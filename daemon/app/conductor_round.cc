@@ -29,14 +29,20 @@ std::size_t ConductorRound::do_work(TimeNs now_ns) {
   work += checksums_.exchange(store_);
   tell_verified();
   work += admin_.serve(store_);
-  // Also when nothing happened: a round is asked for at least twice a second, so that nobody reads old
-  // numbers.
-  if (work == 0 || now_ns >= publish_at_ns_) {
-    publish_counters(store_, conductor_, counters_);
-    if (load_ != nullptr) publish_load(*load_, now_ns, counters_);
-    publish_at_ns_ = now_ns + kPublishNs;
-  }
+  if (now_ns >= publish_at_ns_) publish_all(now_ns);
   return work;
+}
+
+// A wait ends at least twice a second, so that nobody reads old numbers.
+void ConductorRound::wait(TimeNs now_ns, TimeNs until_ns) {
+  publish_all(now_ns);
+  conductor_.wait(now_ns, until_ns);
+}
+
+void ConductorRound::publish_all(TimeNs now_ns) {
+  publish_counters(store_, conductor_, counters_);
+  if (load_ != nullptr) publish_load(*load_, now_ns, counters_);
+  publish_at_ns_ = now_ns + kPublishNs;
 }
 
 }  // namespace kvtier

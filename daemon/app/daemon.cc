@@ -128,7 +128,7 @@ Status Daemon::open_admin() {
 
 void Daemon::make_runners() {
   conductor_runner_ = std::make_unique<AgentRunner>(
-      *round_, *conductor_, clock_,
+      *round_, *round_, clock_,
       AgentLoopOptions{.spin_ns = config_->conductor.spin_ns, .heartbeat = &counters_->heartbeat_cell()});
   round_->publish(conductor_runner_->load());
   checksum_runner_ =

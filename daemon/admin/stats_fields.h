@@ -35,6 +35,7 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"blocks_unsummed", &StoreStats::blocks_unsummed},
     {"directory_entries", &StoreStats::directory_entries},
     {"directory_capacity", &StoreStats::directory_capacity},
+    {"directory_bytes_huge", &StoreStats::directory_bytes_huge},
     {"namespaces", &StoreStats::namespaces},
     {"spaces", &StoreStats::spaces},
     {"zombie_bytes", &StoreStats::zombie_bytes},

@@ -26,6 +26,7 @@ void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kBlocksUnsummed, s.blocks_unsummed);
   c.set(Counter::kDirectoryEntries, s.directory_entries);
   c.set(Counter::kDirectoryCapacity, s.directory_capacity);
+  c.set(Counter::kDirectoryBytesHuge, s.directory_bytes_huge);
   c.set(Counter::kDirectoryGrows, s.directory_grows);
   c.set(Counter::kNamespaces, s.namespaces);
   c.set(Counter::kSpaces, s.spaces);

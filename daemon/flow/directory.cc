@@ -21,7 +21,7 @@ Result<DirectoryMemory> map_memory(UniqueFd fd, std::uint64_t bytes) {
   if (!read_fd.is_ok()) return read_fd.status();
   Result<ShmMapping> mapping = ShmMapping::map(fd.get(), bytes, ShmAccess::kReadWrite);
   if (!mapping.is_ok()) return mapping.status();
-  return DirectoryMemory{std::move(fd), std::move(read_fd).value(), std::move(mapping).value(), {}};
+  return DirectoryMemory{std::move(fd), std::move(read_fd).value(), std::move(mapping).value(), {}, 0};
 }
 
 Result<DirectoryMemory> make_memory(std::uint64_t capacity, bool reserve_pages) {
@@ -29,6 +29,12 @@ Result<DirectoryMemory> make_memory(std::uint64_t capacity, bool reserve_pages) 
   Result<UniqueFd> fd = shm_create("kvtier-directory", bytes, {.reserve_pages = reserve_pages});
   if (!fd.is_ok()) return fd.status();
   return map_memory(std::move(fd).value(), bytes);
+}
+
+// Before the small pages are reserved: to copy them together takes longer. Where there is no huge page they stay
+// small; `directory_bytes_huge` says so.
+void gather_huge_page(DirectoryMemory& memory, std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes == kHugePageBytes && memory.mapping.gather_huge_pages(offset, bytes)) memory.bytes_huge += bytes;
 }
 
 Status format(DirectoryMemory& memory, std::uint64_t capacity, std::uint64_t seed) {
@@ -58,6 +64,9 @@ Result<Directory> Directory::adopt(UniqueFd fd) {
   if (!memory.is_ok()) return memory.status();
   Directory directory;
   directory.now_ = std::move(memory).value();
+  for (std::uint64_t at = 0; at + kHugePageBytes <= bytes.value(); at += kHugePageBytes) {
+    gather_huge_page(directory.now_, at, kHugePageBytes);  // the same page again costs nothing
+  }
   Result<DirectoryWriter> writer = DirectoryWriter::adopt(directory.now_.mapping.bytes());
   if (!writer.is_ok()) return writer.status();
   directory.now_.writer = std::move(writer).value();
@@ -106,6 +115,7 @@ Result<bool> Directory::grow_some() {
   const std::uint64_t bytes = growth.larger.mapping.size();
   if (growth.bytes_reserved < bytes) {
     const std::uint64_t some = std::min(kStepBytes, bytes - growth.bytes_reserved);
+    gather_huge_page(growth.larger, growth.bytes_reserved, some);
     KV_RETURN_IF_ERROR(shm_reserve(growth.larger.fd.get(), growth.bytes_reserved, some));
     growth.bytes_reserved += some;
     return false;

@@ -28,6 +28,7 @@ struct StoreStats {
   std::uint64_t blocks_unsummed = 0;  ///< a checksum is due
   std::uint64_t directory_entries = 0;
   std::uint64_t directory_capacity = 0;
+  std::uint64_t directory_bytes_huge = 0;
   std::uint64_t namespaces = 0;
   std::uint64_t spaces = 0;
   std::uint64_t zombie_bytes = 0;  ///< slabs that zombies may write

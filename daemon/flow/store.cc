@@ -70,10 +70,12 @@ void count_gauges(Store::State& state) {
   stats.blocks_unsummed = checksums_due_count(state);
   stats.namespaces = state.tenants.size();
   stats.spaces = stats.directory_entries = stats.directory_capacity = stats.zombie_bytes = 0;
+  stats.directory_bytes_huge = 0;
   for (const Tenant& tenant : state.tenants) {
     stats.spaces += tenant.spaces.size();
     stats.directory_entries += tenant.directory.size();
     stats.directory_capacity += tenant.directory.capacity();
+    stats.directory_bytes_huge += tenant.directory.bytes_huge();
   }
   for (const auto& session : state.sessions) {
     if (session == nullptr || session->life == Session::Life::kAttached) continue;

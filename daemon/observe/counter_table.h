@@ -60,6 +60,7 @@
   KV_COUNTER(kAccessRecordsInvalid, kConductor, kCounter, "access_records_invalid", "records", "Access records that made no sense.") \
   KV_COUNTER(kDirectoryEntries, kConductor, kGauge, "directory_entries", "entries", "Entries of all directories.")     \
   KV_COUNTER(kDirectoryCapacity, kConductor, kGauge, "directory_capacity", "entries", "Entries that the directories have room for.") \
+  KV_COUNTER(kDirectoryBytesHuge, kConductor, kGauge, "directory_bytes_huge", "bytes", "Of the directories' memory, what is in 2 MiB pages.") \
   KV_COUNTER(kDirectoryGrows, kConductor, kCounter, "directory_grows", "directories", "Directories replaced by a larger one.") \
   KV_COUNTER(kNamespaces, kConductor, kGauge, "namespaces", "namespaces", "Namespaces in use.")                        \
   KV_COUNTER(kSpaces, kConductor, kGauge, "spaces", "spaces", "Registered specs.")                                     \

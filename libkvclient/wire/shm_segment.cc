@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <boost/interprocess/exceptions.hpp>
-#include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
 #include <string>
 
@@ -16,19 +14,7 @@
 namespace kvtier {
 namespace {
 
-namespace bip = boost::interprocess;
-
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-
-// What mapped_region wants of a memory object: a descriptor and a mode.
-class DescriptorMemory {
- public:
-  explicit DescriptorMemory(int fd) : fd_(fd) {}
-  [[nodiscard]] bip::mapping_handle_t get_mapping_handle() const { return {fd_, false}; }
-
- private:
-  int fd_;
-};
 
 Status no_pages(std::uint64_t bytes, int error_number) {
   if (error_number == ENOMEM || error_number == ENOSPC) {
@@ -84,49 +70,6 @@ Result<std::uint64_t> shm_verify(int fd, std::uint64_t bytes_expected) {
   if (seals < 0 || (seals & kSeals) != kSeals)
     return Status(Code::kInvalid, "a segment is not sealed against resizing");
   return bytes;
-}
-
-struct ShmMapping::Region {
-  bip::mapped_region mapping;
-};
-
-ShmMapping::ShmMapping() = default;
-ShmMapping::ShmMapping(ShmMapping&& other) noexcept
-    : region_(std::move(other.region_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
-ShmMapping& ShmMapping::operator=(ShmMapping&& other) noexcept {
-  region_ = std::move(other.region_);
-  data_ = std::exchange(other.data_, nullptr);
-  size_ = std::exchange(other.size_, 0);
-  return *this;
-}
-ShmMapping::~ShmMapping() = default;
-
-Result<ShmMapping> ShmMapping::map(int fd, std::uint64_t bytes, ShmAccess access) {
-  const bip::mode_t mode = access == ShmAccess::kReadOnly ? bip::read_only : bip::read_write;
-  try {
-    ShmMapping result;
-    result.region_ =
-        std::make_unique<Region>(Region{bip::mapped_region(DescriptorMemory(fd), mode, 0, bytes)});
-    result.data_ = static_cast<std::byte*>(result.region_->mapping.get_address());
-    result.size_ = bytes;
-    return result;
-  } catch (const bip::interprocess_exception& error) {
-    return Status::from_errno("mmap of " + format_size(bytes), error.get_native_error());
-  }
-}
-
-Status ShmMapping::exclude_from_fork_and_dump() const {
-  if (::madvise(data_, size_, MADV_DONTFORK) != 0) return Status::from_errno("madvise(MADV_DONTFORK)", errno);
-  if (::madvise(data_, size_, MADV_DONTDUMP) != 0) return Status::from_errno("madvise(MADV_DONTDUMP)", errno);
-  return Status::ok();
-}
-
-Status ShmMapping::protect(ShmAccess access) const {
-  const int flags = access == ShmAccess::kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
-  if (::mprotect(data_, size_, flags) != 0) return Status::from_errno("mprotect", errno);
-  return Status::ok();
 }
 
 }  // namespace kvtier

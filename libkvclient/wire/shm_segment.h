@@ -1,6 +1,6 @@
 #pragma once
-// Shared memory: a memfd sealed against resizing, and mappings of it. The only user of Boost.Interprocess
-// (mapped_region); no Boost mutex, managed segment or name in /dev/shm is used anywhere.
+// Shared memory: a memfd sealed against resizing, and mappings of it. shm_mapping.cc is the only user of
+// Boost.Interprocess (mapped_region); no Boost mutex, managed segment or name in /dev/shm is used anywhere.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include "libkvclient/base/unique_fd.h"
 
 namespace kvtier {
+
+inline constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 enum class ShmAccess : std::uint8_t { kReadOnly, kReadWrite };
 
@@ -40,6 +42,7 @@ class ShmMapping {
   ShmMapping& operator=(ShmMapping&&) noexcept;
   ~ShmMapping();
 
+  /// One of at least kHugePageBytes begins at a multiple of it, so that huge pages can be mapped as such.
   static Result<ShmMapping> map(int fd, std::uint64_t bytes, ShmAccess access);
 
   [[nodiscard]] std::byte* data() const { return data_; }
@@ -49,6 +52,10 @@ class ShmMapping {
 
   /// For clients: not inherited by fork, not in core dumps.
   Status exclude_from_fork_and_dump() const;
+  /// Asks for huge pages in [offset, offset + bytes), both multiples of kHugePageBytes: the pages that are there
+  /// are copied together, the others zero, for all mappings of the segment. About a millisecond a huge page; a
+  /// reader of the range waits. False: the system has none to give, and the small pages stay.
+  [[nodiscard]] bool gather_huge_pages(std::uint64_t offset, std::uint64_t bytes) const;
   /// Changes the access of the whole mapping (a slab lent for writing, or taken back).
   Status protect(ShmAccess access) const;
 

@@ -6,7 +6,7 @@ from tree import Finding
 
 # First part of the header's name -> who may include it.
 ADAPTERS = {
-    "boost": ["libkvclient/wire/shm_segment.cc"],
+    "boost": ["libkvclient/wire/shm_mapping.cc"],
     "libcuckoo": ["daemon/index/key_index.cc"],
     "yaml-cpp": ["daemon/config/yaml_adapter.cc"],
     "spdlog": ["daemon/observe/log.cc"],

@@ -7,7 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <vector>
 
 namespace kvtier {
 namespace {
@@ -24,6 +27,12 @@ std::uint64_t pages_of(int fd) {
   struct stat info {};
   EXPECT_EQ(::fstat(fd, &info), 0);
   return static_cast<std::uint64_t>(info.st_blocks) * 512 / 4096;
+}
+
+std::uint64_t address_space_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4096;
 }
 
 TEST(ShmSegment, IsSealedPrivateAndReserved) {
@@ -74,6 +83,47 @@ TEST(ShmSegment, MappingsShareAndMove) {
   moved.data()[9] = std::byte{9};
   EXPECT_EQ(reader.data()[9], std::byte{9});
   EXPECT_EQ(reader.bytes().size(), kBytes);
+}
+
+TEST(ShmSegment, LargeMappingsBeginAtAHugePage) {
+  constexpr std::uint64_t kLarge = 2 * kHugePageBytes + 4096;
+  const UniqueFd fd = std::move(shm_create("test", kLarge, {.reserve_pages = false})).value();
+  std::vector<ShmMapping> mappings;
+  for (int i = 0; i < 4; ++i) {
+    mappings.push_back(ShmMapping::map(fd.get(), kLarge, ShmAccess::kReadWrite).value());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(mappings.back().data()) % kHugePageBytes, 0U);
+  }
+  mappings[0].data()[kLarge - 1] = std::byte{7};
+  EXPECT_EQ(mappings[3].data()[kLarge - 1], std::byte{7});
+}
+
+// The space that an alignment takes is given back whole, also when mmap refuses.
+TEST(ShmSegment, NoAddressSpaceIsLeftBehind) {
+  constexpr std::uint64_t kLarge = 2 * kHugePageBytes + 4096;
+  const UniqueFd fd = std::move(shm_create("test", kLarge, {.reserve_pages = false})).value();
+  const UniqueFd reader = std::move(shm_reopen_read_only(fd.get())).value();
+  const auto map_both = [&] {
+    EXPECT_TRUE(ShmMapping::map(fd.get(), kLarge, ShmAccess::kReadWrite).is_ok());
+    EXPECT_FALSE(ShmMapping::map(reader.get(), kLarge, ShmAccess::kReadWrite).is_ok());
+  };
+  map_both();  // what the first time allocates for good
+  const std::uint64_t before = address_space_bytes();
+  for (int i = 0; i < 100; ++i) map_both();
+  EXPECT_LT(address_space_bytes() - before, kHugePageBytes);
+}
+
+TEST(ShmSegment, HugePagesKeepTheBytesForAllMappings) {
+  constexpr std::uint64_t kLarge = 2 * kHugePageBytes;
+  const UniqueFd fd = std::move(shm_create("test", kLarge, {.reserve_pages = false})).value();
+  const ShmMapping writer = ShmMapping::map(fd.get(), kLarge, ShmAccess::kReadWrite).value();
+  const ShmMapping reader = ShmMapping::map(fd.get(), kLarge, ShmAccess::kReadOnly).value();
+  for (std::uint64_t at = 0; at < kLarge; at += 3 * 4096) writer.data()[at] = std::byte{5};
+  const bool has_huge_pages = writer.gather_huge_pages(0, kLarge);
+  for (std::uint64_t at = 0; at < kLarge; at += 4096) {
+    ASSERT_EQ(reader.data()[at], std::byte{static_cast<unsigned char>(at % (3 * 4096) == 0 ? 5 : 0)}) << at;
+  }
+  if (!has_huge_pages) GTEST_SKIP() << "the system gives no huge pages to shared memory: " << errno;
+  EXPECT_EQ(pages_of(fd.get()), kLarge / 4096);
 }
 
 int status_of_child(void (*touch)(std::byte*), std::byte* at) {

@@ -8,6 +8,7 @@
 
 #include "libkvclient/base/fault_point.h"
 #include "libkvclient/src/handles.h"
+#include "libkvclient/src/match.h"
 
 namespace kvtier::client {
 
@@ -37,10 +38,15 @@ class AcquireRun {
         lease_(lease) {}
 
   void run() {
-    view_.directory.find_chunks(
-        binding_.space, keys_,
-        [this](std::size_t i, bool is_found, const Residency& at) { return on_find(i, is_found, at); },
-        [this](std::size_t first, std::size_t count) { on_chunk(first, count); });
+    const auto find = [this](std::size_t i, bool is_found, const Residency& at) {
+      return on_find(i, is_found, at);
+    };
+    const auto chunk = [this](std::size_t first, std::size_t count) { on_chunk(first, count); };
+    if (last_match.leads(view_.directory.id(), keys_)) {
+      view_.directory.find_along(last_match, binding_.space, keys_, find, chunk);
+    } else {
+      view_.directory.find_chunks(binding_.space, keys_, find, chunk);
+    }
     if (!options_.is_unordered && lease_.held > 0) log(last_slot_, lease_.held);
   }
 

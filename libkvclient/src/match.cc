@@ -24,7 +24,7 @@ std::size_t match_all(const DirectoryReader& directory, SpaceId space, std::span
         states[i] = state_of(is_found, at);
         return true;
       },
-      [](std::size_t, std::size_t) {});
+      [](std::size_t, std::size_t) {}, &last_match);
   std::size_t ready = 0;
   while (ready < keys.size() && states[ready] == KVC_READY) ++ready;
   return ready;
@@ -39,7 +39,7 @@ std::size_t match_prefix(const DirectoryReader& directory, SpaceId space, std::s
         ready += is_ready ? 1 : 0;
         return is_ready;
       },
-      [](std::size_t, std::size_t) {});
+      [](std::size_t, std::size_t) {}, &last_match);
   return ready;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "libkvclient/wire/directory.h"
+#include "libkvclient/wire/directory_trail.h"
 
 namespace kvtier {
 
@@ -50,10 +51,17 @@ class DirectoryReader {
   /// Runs the passes over any number of keys. on_find(index, found, residency) is pass 3: it returns whether
   /// to look further (prefix match: `return found;`), and prefetches. on_chunk(first, count) is pass 3:
   /// called after the `count` keys of a chunk from index `first` were handed to on_find. Returns the number
-  /// of keys looked up.
+  /// of keys looked up. `trail`, where there is one, leads to the same keys again.
   template <class OnFind, class OnChunk>
-  std::size_t find_chunks(SpaceId space, std::span<const Key> keys, OnFind&& on_find,
-                          OnChunk&& on_chunk) const;
+  std::size_t find_chunks(SpaceId space, std::span<const Key> keys, OnFind&& on_find, OnChunk&& on_chunk,
+                          DirectoryTrail* trail = nullptr) const;
+  /// The same, with the first two passes spared: straight to the entries that the trail names. It must lead to
+  /// these keys: trail.leads(id(), keys).
+  template <class OnFind, class OnChunk>
+  std::size_t find_along(const DirectoryTrail& trail, SpaceId space, std::span<const Key> keys,
+                         OnFind&& on_find, OnChunk&& on_chunk) const;
+  /// Which directory this is, for trails.
+  [[nodiscard]] const void* id() const { return header_; }
 
   /// All keys: at[i] is a default Residency where there is none. Returns how many were found. For callers
   /// without passes of their own. at.size() >= keys.size().
@@ -63,6 +71,13 @@ class DirectoryReader {
   [[nodiscard]] std::uint64_t capacity() const { return hash_.capacity; }
 
  private:
+  [[nodiscard]] LineRead read_entry(std::uint32_t number, SpaceId space, const Key& key,
+                                    DirectoryLine::ValueWords& words) const {
+    // The daemon is trusted; the check turns a daemon's bug into a miss for the price of a predicted branch.
+    if (number >= hash_.capacity || space == SpaceId::kNone) [[unlikely]]
+      return LineRead::kOther;
+    return lines_[number].read(directory_tag(space), key.words, words);
+  }
   template <class ReadEntry>
   [[nodiscard]] bool search(const Home& home, const ReadEntry& read_entry) const;
 
@@ -74,7 +89,8 @@ class DirectoryReader {
 
 template <class OnFind, class OnChunk>
 std::size_t DirectoryReader::find_chunks(SpaceId space, std::span<const Key> keys, OnFind&& on_find,
-                                         OnChunk&& on_chunk) const {
+                                         OnChunk&& on_chunk, DirectoryTrail* trail) const {
+  if (trail != nullptr) trail->begin(id(), keys);
   // Three chunks are under way: the entries of the next and the index words of the one after travel while
   // this one is read.
   std::array<std::array<Home, kDirectoryChunk>, 3> homes;
@@ -93,6 +109,7 @@ std::size_t DirectoryReader::find_chunks(SpaceId space, std::span<const Key> key
                    homes_at(first + 2 * kDirectoryChunk).data());
     prefetch_entries(homes_at(first + kDirectoryChunk));
     const std::span<const Home> here = homes_at(first);
+    if (trail != nullptr) trail->note(first, here);
     for (std::size_t i = 0; i < here.size(); ++i) {
       Residency at;
       const bool found = find_at(here[i], space, keys[first + i], at);
@@ -101,6 +118,29 @@ std::size_t DirectoryReader::find_chunks(SpaceId space, std::span<const Key> key
       return first + i + 1;
     }
     on_chunk(first, here.size());
+  }
+  return keys.size();
+}
+
+template <class OnFind, class OnChunk>
+std::size_t DirectoryReader::find_along(const DirectoryTrail& trail, SpaceId space, std::span<const Key> keys,
+                                        OnFind&& on_find, OnChunk&& on_chunk) const {
+  for (std::size_t first = 0; first < keys.size(); first += kDirectoryChunk) {
+    const std::size_t count = std::min(kDirectoryChunk, keys.size() - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Key& key = keys[first + i];
+      DirectoryLine::ValueWords words;
+      Residency at;
+      bool found = read_entry(trail.number(first + i), space, key, words) == LineRead::kMatch;
+      if (found) [[likely]]
+        at = residency_unpack(words);
+      else
+        found = find(space, key, at);
+      if (on_find(first + i, found, at)) continue;
+      on_chunk(first, i + 1);
+      return first + i + 1;
+    }
+    on_chunk(first, count);
   }
   return keys.size();
 }
@@ -122,14 +162,9 @@ inline void DirectoryReader::prefetch_entries(std::span<Home> homes) const {
 
 inline bool DirectoryReader::find_at(Home home, SpaceId space, const Key& key, Residency& at) const {
   DirectoryLine::ValueWords words;
-  const auto read_entry = [&](std::uint32_t number) {
-    // The daemon is trusted; the check turns a daemon's bug into a miss for the price of a predicted branch.
-    if (number >= hash_.capacity || space == SpaceId::kNone) [[unlikely]]
-      return LineRead::kOther;
-    return lines_[number].read(directory_tag(space), key.words, words);
-  };
+  const auto read = [&](std::uint32_t number) { return read_entry(number, space, key, words); };
   // An entry that reads as this key is the answer, whichever way led to it. All else needs a full search.
-  if (read_entry(home.hint) != LineRead::kMatch && !search(home, read_entry)) return false;
+  if (read(home.hint) != LineRead::kMatch && !search(home, read)) return false;
   at = residency_unpack(words);
   return true;
 }

@@ -1,0 +1,65 @@
+#include "daemon/disk/disk_io.h"
+
+#include "daemon/disk/format.h"
+#include "libkvclient/base/check.h"
+
+namespace kvtier {
+
+std::uint32_t DiskIo::attach(IoClient& client) {
+  clients_.push_back(&client);
+  return static_cast<std::uint32_t>(clients_.size() - 1);
+}
+
+bool DiskIo::submit(std::uint32_t client, std::uint32_t piece, IoRequest request, WriteCause cause) {
+  request.tag = std::uint64_t{client} << 32 | piece;
+  if (!ring_.submit(request).has_value()) return false;
+  if (request.kind == IoKind::kRead) {
+    ++stats_.reads;
+    stats_.bytes_read += request.bytes;
+  } else if (request.kind == IoKind::kWrite) {
+    ++stats_.writes;
+    stats_.bytes_written[static_cast<std::size_t>(cause)] += request.bytes;
+  }
+  return true;
+}
+
+std::size_t DiskIo::poll(TimeNs now_ns) {
+  std::array<IoEvent, 64> events;
+  std::size_t total = 0;
+  for (std::size_t count = events.size(); count == events.size(); total += count) {
+    count = ring_.poll(now_ns, events);
+    for (const IoEvent& event : std::span(events).first(count)) {
+      note(event);
+      clients_[event.request.tag >> 32]->on_io(static_cast<std::uint32_t>(event.request.tag), event);
+    }
+  }
+  return total;
+}
+
+// A read beyond the end of the file is the file's fault, not the device's.
+void DiskIo::note(const IoEvent& event) {
+  IoLuck& luck = luck_[static_cast<std::size_t>(event.request.file)];
+  if (event.is_held) ++luck.held;
+  switch (event.outcome) {
+    case IoOutcome::kDone:
+    case IoOutcome::kEndOfFile:
+      luck.failed_in_row = luck.late_in_row = 0;
+      return;
+    case IoOutcome::kFailed:
+      ++luck.failed_in_row;
+      luck.error = event.error;
+      ++stats_.io_failed;
+      return;
+    case IoOutcome::kDeadline:
+      ++luck.late_in_row;
+      ++stats_.io_late;
+      return;
+    case IoOutcome::kReleased:
+      --luck.held;
+      return;
+    case IoOutcome::kCancelled:
+      return;
+  }
+}
+
+}  // namespace kvtier

@@ -1,0 +1,57 @@
+#pragma once
+// The ring as the store uses it: results go to who asked, bytes are counted by cause, each path's luck is noted.
+// Nothing is decided in a completion: clients record it, and look at it in their own step.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "daemon/disk/disk_stats.h"
+#include "daemon/disk/format.h"
+#include "daemon/io/io_ring.h"
+
+namespace kvtier {
+
+class IoClient {
+ public:
+  IoClient() = default;
+  IoClient(const IoClient&) = delete;
+  IoClient& operator=(const IoClient&) = delete;
+  virtual ~IoClient() = default;
+  virtual void on_io(std::uint32_t piece, const IoEvent& event) = 0;
+};
+
+/// How the requests of one file ended, for its health.
+struct IoLuck {
+  std::uint32_t failed_in_row = 0;  ///< other than late; a success ends the row
+  std::uint32_t late_in_row = 0;
+  std::uint32_t held = 0;  ///< now: answered, and with the device still
+  int error = 0;           ///< errno of the last failure
+};
+
+class DiskIo {
+ public:
+  DiskIo(IoRing& ring, DiskStats& stats) : ring_(ring), stats_(stats) {}
+
+  /// `client` is borrowed for as long as this lives. Before any work.
+  std::uint32_t attach(IoClient& client);
+  /// False: the ring is full, ask again in the next round.
+  [[nodiscard]] bool submit(std::uint32_t client, std::uint32_t piece, IoRequest request, WriteCause cause);
+  /// One round of the ring. Returns the events that came.
+  std::size_t poll(TimeNs now_ns);
+
+  [[nodiscard]] IoLuck& luck(IoFile file) { return luck_[static_cast<std::size_t>(file)]; }
+  [[nodiscard]] TimeNs next_deadline_ns() const { return ring_.next_deadline_ns(); }
+  [[nodiscard]] DiskStats& stats() { return stats_; }
+
+ private:
+  void note(const IoEvent& event);
+
+  IoRing& ring_;
+  DiskStats& stats_;
+  std::vector<IoClient*> clients_;
+  std::array<IoLuck, kPathsMax> luck_{};
+};
+
+}  // namespace kvtier

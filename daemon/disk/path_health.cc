@@ -1,0 +1,60 @@
+#include "daemon/disk/path_health.h"
+
+#include <algorithm>
+#include <array>
+
+namespace kvtier {
+
+std::string_view path_state_name(PathState state) {
+  static constexpr std::array<std::string_view, 4> kNames = {"ok", "full", "slow", "failed"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+void PathHealth::step(TimeNs now_ns) {
+  judge(now_ns);
+  if (is_serving()) return;
+  if (!pieces_.is_empty()) {
+    pieces_.step();
+    if (pieces_.is_settled()) probe_finish(now_ns);
+  } else if (now_ns >= probe_ns_ && io_.luck(file_).held == 0) {
+    probe(now_ns);  // a device that still has old requests would only get one more
+  }
+}
+
+void PathHealth::judge(TimeNs now_ns) {
+  const IoLuck& luck = io_.luck(file_);
+  if (!is_serving()) return;
+  if (luck.failed_in_row >= kFailuresMax) broken_ = PathState::kFailed;
+  if (luck.late_in_row >= kLateMax) broken_ = PathState::kSlow;
+  if (is_serving()) return;
+  doublings_ = 0;
+  probe_ns_ = now_ns + options_.probe_interval_ns;
+}
+
+// A write: what only reads would be found out by the next put.
+void PathHealth::probe(TimeNs now_ns) {
+  const IoRequest request{.kind = IoKind::kWrite,
+                          .file = file_,
+                          .region = options_.scratch_region,
+                          .bytes = static_cast<std::uint32_t>(scratch_.size()),
+                          .offset = kProbeOffset,
+                          .data = scratch_.data(),
+                          .deadline_ns = now_ns + options_.io_deadline_ns};
+  pieces_.add({.request = request, .cause = WriteCause::kProbes});
+  pieces_.step();
+}
+
+void PathHealth::probe_finish(TimeNs now_ns) {
+  const bool is_good = pieces_.first_failed() == nullptr;
+  if (!pieces_.is_released()) return;
+  pieces_.clear();
+  if (is_good) {
+    broken_ = PathState::kOk;
+    io_.luck(file_).failed_in_row = io_.luck(file_).late_in_row = 0;
+    return;
+  }
+  doublings_ = std::min(doublings_ + 1, kDoublingsMax);
+  probe_ns_ = now_ns + (options_.probe_interval_ns << doublings_);
+}
+
+}  // namespace kvtier

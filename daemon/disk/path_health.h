@@ -1,0 +1,59 @@
+#pragma once
+// The circuit breaker of a path: after a few failures or late requests in a row nobody is sent there, and a probe a
+// while later, then ever more seldom, finds out whether it serves again.
+
+#include <cstdint>
+#include <string_view>
+
+#include "daemon/disk/io_pieces.h"
+#include "daemon/disk/store_options.h"
+
+namespace kvtier {
+
+enum class PathState : std::uint8_t {
+  kOk = 0,
+  kFull = 1,    ///< serves reads; no segment is free, and none could be reclaimed
+  kSlow = 2,    ///< requests end by their deadline: none are sent
+  kFailed = 3,  ///< requests fail: none are sent
+};
+std::string_view path_state_name(PathState state);
+
+class PathHealth {
+ public:
+  /// `scratch`: one unit of the store's memory.
+  PathHealth(DiskIo& io, IoFile file, const StoreOptions& options, std::span<std::byte> scratch)
+      : io_(io), pieces_(io, 2), file_(file), options_(options), scratch_(scratch) {}
+
+  void step(TimeNs now_ns);
+  void set_full(bool is_full) { is_full_ = is_full; }
+
+  [[nodiscard]] bool is_serving() const { return broken_ == PathState::kOk; }
+  [[nodiscard]] PathState state() const {
+    if (broken_ != PathState::kOk) return broken_;
+    return is_full_ ? PathState::kFull : PathState::kOk;
+  }
+  /// errno of the last failure; 0: none yet.
+  [[nodiscard]] int error() const { return io_.luck(file_).error; }
+  [[nodiscard]] TimeNs next_probe_ns() const { return is_serving() ? kNever : probe_ns_; }
+
+ private:
+  void judge(TimeNs now_ns);
+  void probe(TimeNs now_ns);
+  void probe_finish(TimeNs now_ns);
+
+  static constexpr std::uint32_t kFailuresMax = 4;
+  static constexpr std::uint32_t kLateMax = 2;
+  static constexpr std::uint32_t kDoublingsMax = 5;
+
+  DiskIo& io_;
+  IoPieces pieces_;
+  const IoFile file_;
+  const StoreOptions& options_;
+  const std::span<std::byte> scratch_;
+  PathState broken_ = PathState::kOk;
+  bool is_full_ = false;
+  std::uint32_t doublings_ = 0;
+  TimeNs probe_ns_ = kNever;
+};
+
+}  // namespace kvtier

@@ -1,0 +1,119 @@
+#include "daemon/disk/path_owner.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "libkvclient/base/path_error.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+Result<UniqueFd> open_regular(int folder, const std::string& path, const char* name, int flags) {
+  UniqueFd file(::openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, S_IRUSR | S_IWUSR));
+  if (!file.is_open()) return path_error("open(" + path + "/" + name + ")", errno);
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) return Status::from_errno("fstat(" + path + "/" + name + ")", errno);
+  if (!S_ISREG(facts.st_mode)) return Status(Code::kInvalid, path + "/" + name + " is not a regular file");
+  return file;
+}
+
+std::string holder_of(int lock) {
+  std::array<char, 256> text{};
+  const ssize_t length = ::pread(lock, text.data(), text.size() - 1, 0);
+  return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length))
+                    : "one that has not said who it is";
+}
+
+Status take_lock(int lock, const PathOwnerOptions& options) {
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return Status::from_errno("flock in " + options.folder, errno);
+    return {Code::kExists, options.folder + " is in use by instance " + holder_of(lock) +
+                               ": give each path of each daemon a folder of its own"};
+  }
+  const bool is_written =
+      ::ftruncate(lock, 0) == 0 && ::pwrite(lock, options.instance.data(), options.instance.size(), 0) >= 0;
+  return is_written ? Status::ok() : Status::from_errno("writing the lock file in " + options.folder, errno);
+}
+
+Status refuse_larger(const PathOwnerOptions& options, std::uint64_t bytes) {
+  return {Code::kInvalid, options.folder + "/" + kStoreFileName + " has " + format_size(bytes) +
+                              ", the path may have " + format_size(options.bytes_max) +
+                              ": raise the setting, or move the file away to begin with an empty one"};
+}
+
+// Whole segments, as many as there is room for; what is allocated already stays.
+Result<std::uint64_t> allocate(int file, const PathOwnerOptions& options, std::uint64_t have) {
+  if (::fallocate(file, 0, 0, static_cast<off_t>(options.bytes_max)) == 0) return options.bytes_max;
+  if (errno == EOPNOTSUPP) {
+    if (::ftruncate(file, static_cast<off_t>(options.bytes_max)) == 0) return options.bytes_max;
+    return Status::from_errno("ftruncate in " + options.folder, errno);
+  }
+  if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
+    return Status::from_errno("fallocate in " + options.folder, errno);
+  std::uint64_t end = std::max(have, options.bytes_min);
+  if (::fallocate(file, 0, 0, static_cast<off_t>(end)) != 0) {
+    return Status(Code::kNoSpace, options.folder + " has no room for " + format_size(end) + ": " +
+                                      std::strerror(errno) + "; free some, or use another folder");
+  }
+  while (end + options.step_bytes <= options.bytes_max &&
+         ::fallocate(file, 0, static_cast<off_t>(end), static_cast<off_t>(options.step_bytes)) == 0)
+    end += options.step_bytes;
+  return ::ftruncate(file, static_cast<off_t>(end)) == 0
+             ? Result<std::uint64_t>(end)
+             : Result<std::uint64_t>(Status::from_errno("ftruncate in " + options.folder, errno));
+}
+
+std::uint64_t pack(const fsid_t& id) {
+  std::uint64_t packed = 0;
+  static_assert(sizeof id == sizeof packed);
+  std::memcpy(&packed, &id, sizeof packed);
+  return packed;
+}
+
+Status settle(OwnedPath& path, int folder, const PathOwnerOptions& options) {
+  struct stat facts {};
+  struct statfs system {};
+  if (::fstat(path.data.get(), &facts) != 0 || ::fstatfs(path.data.get(), &system) != 0)
+    return Status::from_errno("fstat in " + options.folder, errno);
+  const auto have = static_cast<std::uint64_t>(facts.st_size);
+  if (have > options.bytes_max) return refuse_larger(options, have);
+  const Result<std::uint64_t> bytes = allocate(path.data.get(), options, have);
+  if (!bytes.is_ok()) return bytes.status();
+  path.bytes = bytes.value();
+  path.is_short = path.bytes < options.bytes_max;
+  path.home_fsid = pack(system.f_fsid);
+  path.home_inode = facts.st_ino;
+  // Name and size are there after a power cut before anything is promised.
+  if (::fsync(path.data.get()) != 0 || ::fsync(folder) != 0)
+    return Status::from_errno("fsync in " + options.folder, errno);
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<OwnedPath> own_path(const PathOwnerOptions& options) {
+  const UniqueFd folder(::open(options.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return path_error("open(" + options.folder + ")", errno);
+  OwnedPath path;
+  Result<UniqueFd> lock = open_regular(folder.get(), options.folder, kStoreLockName, 0);
+  if (!lock.is_ok()) return lock.status();
+  path.lock = std::move(lock).value();
+  KV_RETURN_IF_ERROR(take_lock(path.lock.get(), options));
+  const int flags = options.use_direct ? O_DIRECT : 0;
+  Result<UniqueFd> data = open_regular(folder.get(), options.folder, kStoreFileName, flags);
+  if (!data.is_ok()) return data.status();
+  path.data = std::move(data).value();
+  KV_RETURN_IF_ERROR(settle(path, folder.get(), options));
+  return path;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,39 @@
+#pragma once
+// The folder of a path: locked for life, its file opened and all of it allocated. Knows no format. Calls the system;
+// once, at start.
+
+#include <cstdint>
+#include <string>
+
+#include "libkvclient/base/result.h"
+#include "libkvclient/base/unique_fd.h"
+
+namespace kvtier {
+
+inline constexpr const char* kStoreFileName = "kvtier.data";
+inline constexpr const char* kStoreLockName = "kvtier.lock";
+
+struct PathOwnerOptions {
+  std::string folder;
+  std::uint64_t bytes_max = 0;   ///< of disk: the file is made so large at once, and never larger
+  std::uint64_t bytes_min = 0;   ///< what is of use
+  std::uint64_t step_bytes = 0;  ///< a segment: where the disk has less, as many of them as there is room for
+  bool use_direct = false;       ///< O_DIRECT, which a probe found to work
+  std::string instance;          ///< who this is, for the next one that finds it locked: "pid 17, socket S"
+};
+
+struct OwnedPath {
+  UniqueFd lock;  ///< held as long as it is open; a process that dies lets go
+  UniqueFd data;
+  std::uint64_t bytes = 0;  ///< allocated
+  std::uint64_t home_fsid = 0;
+  std::uint64_t home_inode = 0;
+  bool is_short = false;  ///< the disk had less than bytes_max
+};
+
+/// kExists: another process, or another path of this one, has the folder; says who. kInvalid: the file is no regular
+/// file, or larger than bytes_max. kNoSpace: not even bytes_min. kNotFound, kDenied, kSystem. Nothing that was there
+/// is changed but by growing the file.
+Result<OwnedPath> own_path(const PathOwnerOptions& options);
+
+}  // namespace kvtier

@@ -1,0 +1,86 @@
+#include "daemon/disk/segment_table.h"
+
+#include <algorithm>
+
+#include "libkvclient/base/check.h"
+
+namespace kvtier {
+
+void SegmentTable::set_state(std::uint32_t segment, SegmentState to) {
+  SegmentRow& row = rows_[segment];
+  KV_CHECK(is_legal_transition(row.state, to), "a segment changes its state as the table says");
+  --counts_[static_cast<std::size_t>(row.state)];
+  ++counts_[static_cast<std::size_t>(to)];
+  row.state = to;
+}
+
+void SegmentTable::open(std::uint32_t segment, std::uint64_t generation, std::uint64_t epoch) {
+  set_state(segment, SegmentState::kOpen);
+  rows_[segment] = {.generation = generation, .epoch = epoch, .state = SegmentState::kOpen};
+}
+
+void SegmentTable::free(std::uint32_t segment) {
+  SegmentRow& row = rows_[segment];
+  KV_CHECK(row.users == 0, "nobody reads or writes a segment that is freed");
+  set_state(segment, SegmentState::kFree);
+  live_bytes_ -= row.live_bytes;
+  live_count_ -= row.live_count;
+  row = {};
+}
+
+std::optional<std::uint32_t> SegmentTable::pick_free() const {
+  if (count(SegmentState::kFree) == 0) return std::nullopt;
+  const auto found = std::find_if(rows_.begin(), rows_.end(),
+                                  [](const SegmentRow& row) { return row.state == SegmentState::kFree; });
+  return static_cast<std::uint32_t>(found - rows_.begin());
+}
+
+std::optional<std::uint32_t> SegmentTable::pick_victim() const {
+  std::optional<std::uint32_t> best;
+  for (std::uint32_t i = 0; i < count(); ++i) {
+    const SegmentRow& row = rows_[i];
+    if (row.state != SegmentState::kSealed || (row.index_bytes == 0 && !row.is_void)) continue;
+    if (!best.has_value() || row.live_bytes < rows_[*best].live_bytes) best = i;
+  }
+  return best;
+}
+
+bool SegmentTable::is_current(const DiskLocator& locator) const {
+  if (locator.segment >= count()) return false;
+  const SegmentRow& row = rows_[locator.segment];
+  return row.state != SegmentState::kFree && row.state != SegmentState::kErasing &&
+         row.generation == locator.generation() && row.epoch == locator.epoch();
+}
+
+void SegmentTable::count_live(const DiskLocator& locator) {
+  SegmentRow& row = rows_[locator.segment];
+  row.live_bytes += disk_bytes(locator);
+  ++row.live_count;
+  live_bytes_ += disk_bytes(locator);
+  ++live_count_;
+}
+
+void SegmentTable::forget(const DiskLocator& locator) {
+  SegmentRow& row = rows_[locator.segment];
+  KV_CHECK(row.live_count > 0 && row.live_bytes >= disk_bytes(locator), "a locator is forgotten once");
+  row.live_bytes -= disk_bytes(locator);
+  --row.live_count;
+  live_bytes_ -= disk_bytes(locator);
+  --live_count_;
+}
+
+std::uint64_t SegmentTable::born_min_beside(std::uint32_t segment) const {
+  std::uint64_t born = kNobodyBorn;
+  for (std::uint32_t i = 0; i < count(); ++i) {
+    if (i != segment && rows_[i].state != SegmentState::kFree) born = std::min(born, rows_[i].born_min);
+  }
+  return born;
+}
+
+std::uint64_t SegmentTable::marks() const {
+  std::uint64_t marks = 0;
+  for (const SegmentRow& row : rows_) marks += row.marks;
+  return marks;
+}
+
+}  // namespace kvtier

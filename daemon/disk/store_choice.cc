@@ -1,0 +1,130 @@
+#include "daemon/disk/store_choice.h"
+
+#include <algorithm>
+#include <string>
+
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+Status refuse(std::size_t path, const std::string& why) {
+  return {Code::kInvalid, "path " + std::to_string(path) + ": " + why + " Nothing was changed."};
+}
+
+bool is_elsewhere(const PathFinding& path) {
+  const Superblock& block = path.superblock.superblock;
+  return block.home_fsid != path.file.home_fsid || block.home_inode != path.file.home_inode;
+}
+
+Status check_new(std::size_t i, const PathFinding& path) {
+  if (!path.has_content) return Status::ok();
+  return refuse(
+      i,
+      "its superblocks are blank and its segments are not: a store that lost them, or another program's "
+      "file. Move it away to begin with an empty one.");
+}
+
+Status check_old(std::span<const PathFinding> paths, std::size_t i, const StoreOptions& options) {
+  const Superblock& block = paths[i].superblock.superblock;
+  if (options.home == HomePolicy::kRefuse && is_elsewhere(paths[i])) {
+    return refuse(
+        i, "its file was made elsewhere (file system " + std::to_string(block.home_fsid) + ", inode " +
+               std::to_string(block.home_inode) + "; here " + std::to_string(paths[i].file.home_fsid) + ", " +
+               std::to_string(paths[i].file.home_inode) +
+               "): it may be a copy of a store that is in use. Say whether it moved or begins anew.");
+  }
+  for (std::size_t j = 0; j < i; ++j) {
+    const Superblock& other = paths[j].superblock.superblock;
+    if (paths[j].superblock.is_new) continue;
+    if (other.store != block.store)
+      return refuse(i, "it belongs to another store than path " + std::to_string(j) + ".");
+    if (other.path == block.path)
+      return refuse(i, "it is the same path as " + std::to_string(j) + ": a copy.");
+  }
+  return Status::ok();
+}
+
+Status check_all(std::span<const PathFinding> paths, const StoreOptions& options) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    KV_RETURN_IF_ERROR(paths[i].superblock.is_new ? check_new(i, paths[i]) : check_old(paths, i, options));
+  }
+  return Status::ok();
+}
+
+/// What the paths that are there say of the store.
+struct Known {
+  StoreId store{};
+  std::uint32_t path_count = 0;  ///< numbers given out
+  std::uint64_t epoch = 0;
+  std::uint64_t created_ns = 0;
+  std::uint32_t old_paths = 0;
+};
+
+Known know(std::span<const PathFinding> paths) {
+  Known known;
+  for (const PathFinding& path : paths) {
+    known.epoch = std::max(known.epoch, path.epoch_max);
+    if (path.superblock.is_new) continue;
+    const Superblock& block = path.superblock.superblock;
+    known.store = block.store;
+    known.created_ns = block.created_ns;
+    known.path_count = std::max(known.path_count, block.path_count);
+    known.epoch = std::max(known.epoch, block.epoch);
+    ++known.old_paths;
+  }
+  return known;
+}
+
+Superblock made_new(const StoreOptions& options, std::uint32_t number) {
+  Superblock block{};
+  block.path = number;
+  block.alignment = options.alignment;
+  block.segment_bytes = options.segment_bytes;
+  return block;
+}
+
+// A path that grew has more segments; one that shrank has the file end before the last ones.
+void fit(Superblock& block, const PathFinding& path) {
+  block.segment_count = std::max(block.segment_count, segments_in(path.file.bytes, block.segment_bytes));
+  block.home_fsid = path.file.home_fsid;
+  block.home_inode = path.file.home_inode;
+}
+
+}  // namespace
+
+Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const StoreOptions& options,
+                                 std::uint64_t wall_ns) {
+  KV_RETURN_IF_ERROR(check_all(paths, options));
+  Known known = know(paths);
+  StoreChoice choice{.is_new = known.old_paths == 0, .is_path_missing = known.path_count > known.old_paths};
+  if (choice.is_new || options.home == HomePolicy::kFresh) {
+    known.store = options.fresh_store;
+    known.created_ns = wall_ns;
+  }
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const bool is_new = paths[i].superblock.is_new;
+    choice.superblocks.push_back(is_new ? made_new(options, known.path_count++)
+                                        : paths[i].superblock.superblock);
+    Superblock& block = choice.superblocks.back();
+    fit(block, paths[i]);
+    if (segments_in(paths[i].file.bytes, block.segment_bytes) < kSegmentsMin) {
+      return Status(Code::kNoSpace, "path " + std::to_string(i) + ": a file of " +
+                                        format_size(paths[i].file.bytes) + " has no room for " +
+                                        std::to_string(kSegmentsMin) + " segments of " +
+                                        format_size(block.segment_bytes) + ". Nothing was changed.");
+    }
+  }
+  if (known.path_count > kPathsMax)
+    return Status(Code::kInvalid, "a store has at most 64 paths over its life");
+  for (Superblock& block : choice.superblocks) {
+    block.store = known.store;
+    block.path_count = known.path_count;
+    block.created_ns = known.created_ns;
+    block.epoch = known.epoch + 1;
+    ++block.revision;
+  }
+  return choice;
+}
+
+}  // namespace kvtier

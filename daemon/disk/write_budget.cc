@@ -1,0 +1,43 @@
+#include "daemon/disk/write_budget.h"
+
+#include <algorithm>
+
+namespace kvtier {
+
+// The time that made whole bytes is used up, the rest counts for the next call.
+void WriteBudget::fill(TimeNs now_ns) {
+  if (filled_ns_ == 0) filled_ns_ = now_ns;
+  if (now_ns <= filled_ns_ || options_.bytes_per_day == 0) return;
+  __extension__ using Wide = unsigned __int128;
+  const Wide elapsed_ns = now_ns - filled_ns_;
+  const Wide bytes = elapsed_ns * options_.bytes_per_day / kNsPerDay;
+  const std::uint64_t room = options_.burst_bytes - level_bytes_;
+  if (bytes >= room) {
+    level_bytes_ = options_.burst_bytes;
+    filled_ns_ = now_ns;
+    return;
+  }
+  level_bytes_ += static_cast<std::uint64_t>(bytes);
+  filled_ns_ += static_cast<TimeNs>(bytes * kNsPerDay / options_.bytes_per_day);
+}
+
+bool WriteBudget::take(std::uint64_t bytes, TimeNs now_ns) {
+  if (!is_unlimited()) {
+    fill(now_ns);
+    if (bytes > level_bytes_) {
+      refused_bytes_ += bytes;
+      return false;
+    }
+    level_bytes_ -= bytes;
+  }
+  taken_bytes_ += bytes;
+  return true;
+}
+
+std::uint64_t WriteBudget::level_bytes(TimeNs now_ns) {
+  if (is_unlimited()) return ~std::uint64_t{0};
+  fill(now_ns);
+  return level_bytes_;
+}
+
+}  // namespace kvtier

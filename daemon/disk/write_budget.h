@@ -1,0 +1,40 @@
+#pragma once
+// How much may be written in a day for other reasons than new blocks: flash wears out. Pure: time comes from the
+// caller. A bucket that fills evenly over the day and holds a part of it, so that a burst has a bound.
+
+#include <cstdint>
+
+#include "libkvclient/base/clock.h"
+
+namespace kvtier {
+
+inline constexpr TimeNs kNsPerDay = 86'400 * kNsPerSecond;
+
+struct WriteBudgetOptions {
+  std::uint64_t bytes_per_day = ~std::uint64_t{0};  ///< the default: no limit
+  std::uint64_t burst_bytes = 1ULL << 32;
+};
+
+class WriteBudget {
+ public:
+  explicit WriteBudget(const WriteBudgetOptions& options)
+      : options_(options), level_bytes_(options.burst_bytes) {}
+
+  /// Takes them, or says no and takes nothing.
+  [[nodiscard]] bool take(std::uint64_t bytes, TimeNs now_ns);
+  [[nodiscard]] std::uint64_t level_bytes(TimeNs now_ns);
+  [[nodiscard]] std::uint64_t taken_bytes() const { return taken_bytes_; }
+  [[nodiscard]] std::uint64_t refused_bytes() const { return refused_bytes_; }
+
+ private:
+  [[nodiscard]] bool is_unlimited() const { return options_.bytes_per_day == ~std::uint64_t{0}; }
+  void fill(TimeNs now_ns);
+
+  const WriteBudgetOptions options_;
+  std::uint64_t level_bytes_;
+  TimeNs filled_ns_ = 0;  ///< 0: never asked
+  std::uint64_t taken_bytes_ = 0;
+  std::uint64_t refused_bytes_ = 0;
+};
+
+}  // namespace kvtier

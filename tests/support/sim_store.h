@@ -61,6 +61,8 @@ class SimStore {
   Code flush();
   Code mark(const DiskKey& key);
   void close();
+  /// Of what was begun last.
+  [[nodiscard]] std::uint64_t last_tag() const { return next_tag_ - 1; }
 
   struct Indexed {
     DiskLocator locator;
@@ -102,6 +104,7 @@ class SimStore {
   void on_ask();
   void give_back(std::uint64_t tag);
   DiskMemory take_slot(std::uint64_t tag, const DiskKey& key, std::uint32_t bytes, bool is_get);
+  [[nodiscard]] bool is_void(const DiskKey& key, std::uint64_t born) const;
   void name(const DiskKey& key, const Indexed& entry);
 
   SimDisk& disk_;
@@ -114,6 +117,7 @@ class SimStore {
   std::map<std::uint64_t, Use> uses_;  ///< by tag
   std::map<std::uint32_t, DiskRecord> shapes_;
   std::map<std::array<std::uint64_t, 12>, Indexed> index_;
+  std::vector<std::pair<DiskKey, std::uint64_t>> marks_;  ///< of this life, and a stamp after each
   std::uint64_t next_tag_ = 1;
   std::uint64_t open_jobs_ = 0;  ///< flushes, marks, closes
   FaultyBackend* faulty_ = nullptr;

@@ -56,7 +56,7 @@ SimStore::SimStore(SimDisk& disk, const SimStoreOptions& options, std::size_t pa
   slots_ = std::span(memory_)
                .subspan(round_up(address, kPageBytes) - address)
                .first(options.slots * std::size_t{kSimSlotBytes});
-  for (std::size_t i = options.slots; i-- > 0;) free_slots_.push_back(i);
+  for (std::size_t i = options.slots; i-- > 0;) free_slots_.insert(i);
   auto device =
       std::make_unique<SimDiskBackend>(disk, SimDiskOptions{.seed = options.seed, .depth = options.depth});
   device_ = device.get();
@@ -113,8 +113,8 @@ bool SimStore::settle() {
 }
 
 DiskMemory SimStore::take_slot(std::uint64_t tag, const DiskKey& key, std::uint32_t bytes, bool is_get) {
-  const std::size_t slot = free_slots_.back();
-  free_slots_.pop_back();
+  const std::size_t slot = *free_slots_.begin();
+  free_slots_.erase(free_slots_.begin());
   uses_[tag] = {key, slot, bytes, is_get};
   const std::span<std::byte> memory = slot_of(slot);
   std::memset(memory.data(), 0xee, memory.size());
@@ -123,7 +123,7 @@ DiskMemory SimStore::take_slot(std::uint64_t tag, const DiskKey& key, std::uint3
 }
 
 void SimStore::give_back(std::uint64_t tag) {
-  free_slots_.push_back(uses_.at(tag).slot);
+  free_slots_.insert(uses_.at(tag).slot);
   uses_.erase(tag);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "daemon/disk/disk_store.h"
@@ -113,7 +114,7 @@ class SimStore {
   std::vector<int> files_;
   std::vector<std::byte> memory_;
   std::span<std::byte> slots_;
-  std::vector<std::size_t> free_slots_;
+  std::set<std::size_t> free_slots_;   ///< the lowest are taken first: what is taken together lies together
   std::map<std::uint64_t, Use> uses_;  ///< by tag
   std::map<std::uint32_t, DiskRecord> shapes_;
   std::map<std::array<std::uint64_t, 12>, Indexed> index_;

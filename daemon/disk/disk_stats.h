@@ -27,14 +27,13 @@ enum class SyncCause : std::uint8_t {
   kFlush = 0,            ///< flush() says durable
   kMark = 1,             ///< mark() says durable
   kSeal = 2,             ///< records before the footer that names them: an index never leads to what was lost
-  kRecoverySeal = 3,     ///< the same for a segment that a crash left open
-  kMoved = 4,            ///< moved records before their old segment is erased
-  kErased = 5,           ///< erased before it counts as free: marks may go after it
-  kSuperblockFirst = 6,  ///< copies 0 and 1 before copies 2 and 3
-  kSuperblockSecond = 7,  ///< the epoch before anything is written in it
-  kClose = 8,             ///< footers before the superblock that says that all is sealed
+  kMoved = 3,            ///< moved records, and newer copies, before the old segment is erased
+  kErased = 4,           ///< erased before it counts as free
+  kSuperblockFirst = 5,  ///< two copies before the other two
+  kSuperblockSecond = 6,  ///< all four before anything is written in that epoch
+  kClose = 7,             ///< footers before the superblock that says that all is sealed
 };
-inline constexpr std::size_t kSyncCauseCount = 9;
+inline constexpr std::size_t kSyncCauseCount = 8;
 
 struct DiskStats {
   std::uint64_t puts = 0;

@@ -63,6 +63,8 @@ class DiskStore {
   [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] const DiskStats& stats() const { return shared_.stats; }
   [[nodiscard]] std::uint64_t epoch() const { return shared_.epoch; }
+  /// The last daemon ended with kClosed, or would have: nothing had to be scanned.
+  [[nodiscard]] bool was_closed() const { return opening_->was_closed(); }
   /// In the order of the files that were given.
   [[nodiscard]] const StorePath& path(std::size_t i) const { return *store_paths_[i]; }
   [[nodiscard]] PathState path_state(std::size_t i) const;

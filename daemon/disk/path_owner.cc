@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include "libkvclient/base/path_error.h"
 #include "libkvclient/base/units.h"
@@ -42,6 +43,19 @@ Status take_lock(int lock, const PathOwnerOptions& options) {
   const bool is_written =
       ::ftruncate(lock, 0) == 0 && ::pwrite(lock, options.instance.data(), options.instance.size(), 0) >= 0;
   return is_written ? Status::ok() : Status::from_errno("writing the lock file in " + options.folder, errno);
+}
+
+// Who wrote here may be dead and its last writes still on their way: they hold the file, and so its lock.
+Status wait_for_writes(int data, const std::string& folder) {
+  constexpr int kTriesMax = 1000;
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
+  for (int i = 0; i < kTriesMax; ++i) {
+    if (::flock(data, LOCK_EX | LOCK_NB) == 0) return Status::ok();
+    if (errno != EWOULDBLOCK) return Status::from_errno("flock in " + folder, errno);
+    ::nanosleep(&kPause, nullptr);
+  }
+  return {Code::kExists,
+          folder + ": requests of a process that died are not over after 10 s: the device hangs"};
 }
 
 Status refuse_larger(const PathOwnerOptions& options, std::uint64_t bytes) {
@@ -112,6 +126,7 @@ Result<OwnedPath> own_path(const PathOwnerOptions& options) {
   Result<UniqueFd> data = open_regular(folder.get(), options.folder, kStoreFileName, flags);
   if (!data.is_ok()) return data.status();
   path.data = std::move(data).value();
+  KV_RETURN_IF_ERROR(wait_for_writes(path.data.get(), options.folder));
   KV_RETURN_IF_ERROR(settle(path, folder.get(), options));
   return path;
 }

@@ -24,14 +24,14 @@ struct PathOwnerOptions {
 
 struct OwnedPath {
   UniqueFd lock;  ///< held as long as it is open; a process that dies lets go
-  UniqueFd data;
+  UniqueFd data;  ///< locked too: the kernel holds that lock until the last request of a dead process is over
   std::uint64_t bytes = 0;  ///< allocated
   std::uint64_t home_fsid = 0;
   std::uint64_t home_inode = 0;
   bool is_short = false;  ///< the disk had less than bytes_max
 };
 
-/// kExists: another process, or another path of this one, has the folder; says who. kInvalid: the file is no regular
+/// Waits a few seconds for requests of a process that died. kExists: another process, or another path of this one, has the folder; says who. kInvalid: the file is no regular
 /// file, or larger than bytes_max. kNoSpace: not even bytes_min. kNotFound, kDenied, kSystem. Nothing that was there
 /// is changed but by growing the file.
 Result<OwnedPath> own_path(const PathOwnerOptions& options);

@@ -96,7 +96,7 @@ std::uint64_t PathWriter::born_min() const {
 
 void PathWriter::seal_recovered(std::uint32_t segment, std::uint64_t data_end) {
   path_.segments.set_state(segment, SegmentState::kSealing);
-  seal_.start(segment, data_end, SyncCause::kRecoverySeal);
+  seal_.start(segment, data_end, true);
 }
 
 }  // namespace kvtier

@@ -194,7 +194,7 @@ void PathWriter::after_header() {
 void PathWriter::begin_seal() {
   if (has_groups() || !header_.is_empty() || !seal_.is_idle()) return;
   path_.segments.set_state(segment_, SegmentState::kSealing);
-  seal_.start(segment_, end_, SyncCause::kSeal);
+  seal_.start(segment_, end_, false);
   segment_ = kNoSegment;
 }
 

@@ -99,6 +99,7 @@ void SegmentScan::look(std::uint64_t bytes) {
     if (at_ > begin && rest.size() < unit + kHeaderBytesMax && begin + bytes < end) break;
     const ScanStep found = scan_step(segment_, at_, rest);
     if (found.count > 0) return begin_group(found);
+    if (found.fault == DiskFault::kHeaderDamaged) shared_.stats.count(found.fault);
     at_ = found.next;
   }
   chunk_ = kChunkBytes;

@@ -2,12 +2,12 @@
 
 namespace kvtier {
 
-void SegmentSeal::start(std::uint32_t segment, std::uint64_t data_end, SyncCause cause) {
+void SegmentSeal::start(std::uint32_t segment, std::uint64_t data_end, bool is_durable) {
   KV_CHECK(is_idle() && path_.segments[segment].state == SegmentState::kSealing, "one seal at a time");
   segment_ = segment;
   data_end_ = data_end;
   index_.compact();
-  ticket_ = path_.sync.take(cause);
+  ticket_ = is_durable ? 0 : path_.sync.take(SyncCause::kSeal);
   step_ = Step::kSync;
 }
 

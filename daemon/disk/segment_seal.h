@@ -14,8 +14,9 @@ class SegmentSeal {
   SegmentSeal(StoreShared& shared, StorePath& path, OpenIndex& index)
       : shared_(shared), path_(path), index_(index), pieces_(shared.io, 2) {}
 
-  /// The segment is kSealing, and every record of it has its result.
-  void start(std::uint32_t segment, std::uint64_t data_end, SyncCause cause);
+  /// The segment is kSealing, and every record of it has its result. `is_durable`: as recovery finds it, since the
+  /// epoch was raised with syncs of the same file, after everything that an earlier daemon wrote (path_owner.h).
+  void start(std::uint32_t segment, std::uint64_t data_end, bool is_durable);
   /// Ends with the segment kSealed: with a footer, or without where that failed; then the next start scans it.
   void step(TimeNs now_ns);
   [[nodiscard]] bool is_idle() const { return step_ == Step::kIdle; }

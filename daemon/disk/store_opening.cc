@@ -90,6 +90,10 @@ void StoreOpening::take(const StoreChoice& choice) {
   is_fresh_ = !choice.is_new && shared_.options.home == HomePolicy::kFresh;
   std::size_t at = 0;
   shared_.is_path_missing = choice.is_path_missing;
+  was_closed_ = std::all_of(paths_.begin(), paths_.end(), [](const auto& each) {
+    const Superblock& block = each->choice.superblock;
+    return each->is_in && !each->choice.is_new && block.closed_epoch == block.epoch;
+  });
   for (const auto& each : paths_) {
     if (!each->is_in) {
       shared_.is_path_missing = true;

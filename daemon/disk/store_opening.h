@@ -31,6 +31,9 @@ class StoreOpening {
   /// Everything on that path is another store's, by the wish of whoever opened it.
   [[nodiscard]] bool is_fresh() const { return is_fresh_; }
 
+  /// The last life ended cleanly on every path.
+  [[nodiscard]] bool was_closed() const { return was_closed_; }
+
   /// Notes a clean end: every segment is sealed and flushed. is_written() some rounds later.
   void write_closed();
   [[nodiscard]] bool is_written() const;
@@ -62,6 +65,7 @@ class StoreOpening {
   Step step_ = Step::kBegin;
   Status status_;
   bool is_fresh_ = false;
+  bool was_closed_ = false;
 };
 
 }  // namespace kvtier

@@ -39,7 +39,7 @@ void StoreReclaim::step(TimeNs now_ns) {
       write_moves();
       return writes_open_ == 0 && moves_written_ == moves_count_ ? finish_moves(now_ns) : void();
     case Step::kMovedSync: {
-      const SyncResult result = path().path->sync.result(ticket_);
+      const SyncResult result = synced();
       if (result == SyncResult::kFailed) return give_up();
       if (result == SyncResult::kDone) step_ = Step::kDrain;
       return;
@@ -82,7 +82,7 @@ void StoreReclaim::begin(TimeNs now_ns) {
     segment_ = *victim;
     SegmentRow& row = candidate.segments[segment_];
     candidate.segments.set_state(segment_, SegmentState::kReclaiming);
-    has_moved_ = has_failed_ = false;
+    has_failed_ = false;
     kept_bytes_ = 0;
     kept_bytes_max_ = candidate.geometry.segment_bytes / 100 * shared_.options.keep_percent_max;
     if (row.is_void) {
@@ -183,7 +183,6 @@ bool StoreReclaim::keep_mark(const IndexEntry& entry, const IndexScope& scope) {
                     .tag = kMovesMax};
   if (!path().writer->push_own(put, PutOrigin::kMove, entry.kind)) return false;
   ++writes_open_;
-  has_moved_ = true;
   return true;
 }
 

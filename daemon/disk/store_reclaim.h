@@ -39,7 +39,10 @@ class StoreReclaim {
 
   /// `index`: the memory of a footer; `moves`: what a block and its header take.
   StoreReclaim(StoreShared& shared, std::span<std::byte> index, std::span<std::byte> moves);
-  void set_paths(std::vector<Path> paths) { paths_ = std::move(paths); }
+  void set_paths(std::vector<Path> paths) {
+    paths_ = std::move(paths);
+    tickets_.resize(paths_.size());
+  }
 
   void step(TimeNs now_ns);
   [[nodiscard]] ReclaimView view(const StorePath& path) const;
@@ -85,6 +88,8 @@ class StoreReclaim {
   void write_moves();
   void drop(const ReclaimQuestion& question);
   void finish_moves(TimeNs now_ns);
+  void take_tickets();
+  [[nodiscard]] SyncResult synced() const;
   void erase(TimeNs now_ns);
   void tell(DiskEvent event);
   void release_events();
@@ -110,10 +115,10 @@ class StoreReclaim {
   std::uint32_t next_entry_ = 0;
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t kept_bytes_max_ = 0;
-  bool has_moved_ = false;
   bool has_failed_ = false;  ///< something could not be kept that must be: the segment stays
   bool is_stopped_ = false;
   std::uint64_t ticket_ = 0;
+  std::vector<std::uint64_t> tickets_;  ///< a path
   std::size_t events_reserved_ = 0;
   TimeNs now_ns_ = 0;
   TimeNs not_before_ns_ = 0;

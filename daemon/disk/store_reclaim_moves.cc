@@ -15,12 +15,26 @@ void StoreReclaim::finish_moves(TimeNs now_ns) {
     step_ = Step::kGather;
     return;
   }
-  if (!has_moved_) {
-    step_ = Step::kDrain;
-    return;
-  }
-  ticket_ = path().path->sync.take(SyncCause::kMoved);
+  take_tickets();
   step_ = Step::kMovedSync;
+}
+
+// On all paths: what was moved, and the newer copies of what is dead here, since those made it dead before a flush did.
+void StoreReclaim::take_tickets() {
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    StorePath& each = *paths_[i].path;
+    tickets_[i] = each.health.is_serving() ? each.sync.take(SyncCause::kMoved) : 0;
+  }
+}
+
+SyncResult StoreReclaim::synced() const {
+  SyncResult all = SyncResult::kDone;
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    const SyncResult one = paths_[i].path->sync.result(tickets_[i]);
+    if (one == SyncResult::kPending) return one;
+    if (one == SyncResult::kFailed) all = one;
+  }
+  return all;
 }
 
 void StoreReclaim::begin_moves(TimeNs now_ns) {
@@ -136,7 +150,6 @@ void StoreReclaim::on_write(const OwnWrite& write) {
     return;
   }
   if (write.code != Code::kOk) return drop(move.question);
-  has_moved_ = true;
   ++shared_.stats.blocks_moved;
   tell({.kind = DiskEventKind::kMoved,
         .locator = write.locator,

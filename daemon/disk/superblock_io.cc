@@ -30,7 +30,8 @@ void SuperblockIo::write(const Superblock& block) {
   is_begun_ = false;
 }
 
-void SuperblockIo::write_pair(std::uint32_t first, TimeNs now_ns) {
+void SuperblockIo::write_pair(bool is_first, TimeNs now_ns) {
+  const std::uint32_t first = is_first ? first_copy_ : (first_copy_ + 2) % kSuperblockCopies;
   for (const std::uint32_t copy : {first, first + 1}) {
     const SuperblockBytes bytes = encode_superblock(block_, copy);
     std::memset(unit(copy).data(), 0, unit(copy).size());
@@ -52,7 +53,7 @@ void SuperblockIo::step(TimeNs now_ns) {
       return;
     case Step::kFirst:
     case Step::kSecond:
-      if (!is_begun_) write_pair(step_ == Step::kFirst ? 0 : 2, now_ns);
+      if (!is_begun_) write_pair(step_ == Step::kFirst, now_ns);
       [[fallthrough]];
     case Step::kRead:
       pieces_.step();
@@ -87,16 +88,29 @@ void SuperblockIo::after_sync(TimeNs) {
   if (result == SyncResult::kPending) return;
   if (result == SyncResult::kFailed)
     return fail(Code::kSystem, "fdatasync of a superblock", shared_.io.luck(path_.file.file).error);
+  if (step_ == Step::kSecondSync) first_copy_ = 0;  // all are equal now
   step_ = step_ == Step::kFirstSync ? Step::kSecond : Step::kIdle;
   is_begun_ = false;
 }
 
-Result<SuperblockChoice> SuperblockIo::choose() const {
+bool SuperblockIo::is_upper_pair_worse(const SuperblockCopies& copies, std::uint64_t revision) const {
+  std::array<int, 2> good{};
+  for (std::uint32_t copy = 0; copy < kSuperblockCopies; ++copy) {
+    Superblock block{};
+    const bool is_intact = verify_superblock(copies[copy], copy, block) == DiskFault::kNone;
+    if (is_intact && block.revision == revision) ++good[copy / 2];
+  }
+  return good[1] < good[0];
+}
+
+Result<SuperblockChoice> SuperblockIo::choose() {
   SuperblockCopies copies;
   for (std::uint32_t copy = 0; copy < kSuperblockCopies; ++copy) {
     copies[copy] = unit(copy).first(std::min<std::size_t>(bytes_[copy], kHeaderBytesMax));
   }
-  return choose_superblock(copies);
+  Result<SuperblockChoice> choice = choose_superblock(copies);
+  if (choice.is_ok()) first_copy_ = is_upper_pair_worse(copies, choice.value().superblock.revision) ? 2 : 0;
+  return choice;
 }
 
 }  // namespace kvtier

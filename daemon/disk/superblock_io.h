@@ -1,5 +1,6 @@
 #pragma once
-// Reads the superblock copies of a path, and writes them: two, a sync, the other two, a sync (FORMAT.md, "Update").
+// Reads the superblock copies of a path, and writes them: two, a sync, the other two, a sync (FORMAT.md, "Update"). The
+// pair that was found damaged or older goes first, so that a cut never meets the only good one.
 
 #include <cstdint>
 
@@ -21,13 +22,14 @@ class SuperblockIo {
   /// Of the last read or write. kSystem, kDeadline: the device failed.
   [[nodiscard]] const Status& status() const { return status_; }
   /// After a read.
-  [[nodiscard]] Result<SuperblockChoice> choose() const;
+  [[nodiscard]] Result<SuperblockChoice> choose();
 
  private:
   enum class Step : std::uint8_t { kIdle, kRead, kFirst, kFirstSync, kSecond, kSecondSync };
 
   void add(IoKind kind, std::uint32_t copy, TimeNs now_ns);
-  void write_pair(std::uint32_t first, TimeNs now_ns);
+  void write_pair(bool is_first, TimeNs now_ns);
+  [[nodiscard]] bool is_upper_pair_worse(const SuperblockCopies& copies, std::uint64_t revision) const;
   void after_pieces();
   void after_sync(TimeNs now_ns);
   void fail(Code code, const char* what, int error);
@@ -38,6 +40,7 @@ class SuperblockIo {
   IoPieces pieces_;
   Step step_ = Step::kIdle;
   bool is_begun_ = false;
+  std::uint32_t first_copy_ = 0;  ///< of the pair that is written first
   Superblock block_{};
   std::uint64_t ticket_ = 0;
   std::array<std::uint32_t, kSuperblockCopies> bytes_{};  ///< that the last read found

@@ -79,7 +79,7 @@ void SimDisk::cut(File& file) {
   for (std::size_t left = file.cached.size(); left > 1; --left)
     std::swap(file.cached[left - 1], file.cached[chance_.below(left)]);
   for (const Write& write : file.cached) {
-    const std::uint64_t fate = chance_.below(3);
+    const std::uint64_t fate = scrambling_ == 1 ? 1 : chance_.below(3);
     if (fate == 0) put(file.durable, write.offset, write.bytes);
     if (fate == 1) tear(file.durable, write);
   }
@@ -93,8 +93,14 @@ void SimDisk::tear(std::vector<std::byte>& image, const Write& write) {
     const std::size_t rest = kSimSectorBytes - offset % kSimSectorBytes;
     const std::size_t bytes = std::min(rest, write.bytes.size() - at);
     if (chance_.below(2) == 0) put(image, offset, std::span(write.bytes).subspan(at, bytes));
+    if (scrambling_ > 0 && chance_.below(scrambling_) == 0) scramble(image, offset, bytes);
     at += bytes;
   }
+}
+
+void SimDisk::scramble(std::vector<std::byte>& image, std::uint64_t offset, std::size_t bytes) {
+  const std::size_t end = std::min<std::size_t>(image.size(), offset + bytes);
+  for (std::size_t at = offset; at < end; ++at) image[at] = static_cast<std::byte>(chance_.below(256));
 }
 
 void SimDisk::put(std::vector<std::byte>& image, std::uint64_t offset, std::span<const std::byte> bytes) {

@@ -41,6 +41,9 @@ class SimDisk {
   void power_cut();
   /// Backends of an earlier life are dead: they complete nothing.
   [[nodiscard]] std::uint64_t life() const { return life_; }
+  /// From now on one sector in so many that a power cut finds half written is neither old nor new; 1: every sector of
+  /// every write that no sync covers; 0: none.
+  void set_scrambling(std::uint32_t one_in) { scrambling_ = one_in; }
   void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
   /// What a reader sees now, to look at or to damage.
   [[nodiscard]] std::vector<std::byte>& image(int file) { return files_.at(file).visible; }
@@ -61,6 +64,7 @@ class SimDisk {
   static void put(std::vector<std::byte>& image, std::uint64_t offset, std::span<const std::byte> bytes);
   void cut(File& file);
   void tear(std::vector<std::byte>& image, const Write& write);
+  void scramble(std::vector<std::byte>& image, std::uint64_t offset, std::size_t bytes);
   [[nodiscard]] std::uint64_t used_bytes() const;
 
   Prng chance_;
@@ -69,6 +73,7 @@ class SimDisk {
   int next_file_ = 0;
   std::uint64_t next_write_ = 1;
   std::uint64_t life_ = 0;
+  std::uint32_t scrambling_ = 0;
 };
 
 }  // namespace kvtier::test

@@ -56,7 +56,7 @@ SimStore::SimStore(SimDisk& disk, const SimStoreOptions& options, std::size_t pa
   slots_ = std::span(memory_)
                .subspan(round_up(address, kPageBytes) - address)
                .first(options.slots * std::size_t{kSimSlotBytes});
-  for (std::size_t i = options.slots; i-- > 0;) free_slots_.push_back(i);
+  for (std::size_t i = options.slots; i-- > 0;) free_slots_.insert(i);
   auto device =
       std::make_unique<SimDiskBackend>(disk, SimDiskOptions{.seed = options.seed, .depth = options.depth});
   device_ = device.get();
@@ -113,8 +113,8 @@ bool SimStore::settle() {
 }
 
 DiskMemory SimStore::take_slot(std::uint64_t tag, const DiskKey& key, std::uint32_t bytes, bool is_get) {
-  const std::size_t slot = free_slots_.back();
-  free_slots_.pop_back();
+  const std::size_t slot = *free_slots_.begin();
+  free_slots_.erase(free_slots_.begin());
   uses_[tag] = {key, slot, bytes, is_get};
   const std::span<std::byte> memory = slot_of(slot);
   std::memset(memory.data(), 0xee, memory.size());
@@ -123,7 +123,7 @@ DiskMemory SimStore::take_slot(std::uint64_t tag, const DiskKey& key, std::uint3
 }
 
 void SimStore::give_back(std::uint64_t tag) {
-  free_slots_.push_back(uses_.at(tag).slot);
+  free_slots_.insert(uses_.at(tag).slot);
   uses_.erase(tag);
 }
 
@@ -174,18 +174,31 @@ Code SimStore::flush() {
   return code;
 }
 
+namespace {
+
+bool is_hit(const DiskKey& mark, const DiskKey& key) {
+  return key.tenant == mark.tenant && (mark.space.is_zero() || key.space == mark.space) &&
+         (mark.key.is_zero() || key.key == mark.key);
+}
+
+}  // namespace
+
+bool SimStore::is_void(const DiskKey& key, std::uint64_t born) const {
+  return std::any_of(marks_.begin(), marks_.end(),
+                     [&](const auto& mark) { return born < mark.second && is_hit(mark.first, key); });
+}
+
 Code SimStore::mark(const DiskKey& key) {
   const Code code = store_->mark({.key = key, .tag = next_tag_});
   if (code != Code::kOk) return code;
   ++next_tag_;
   ++open_jobs_;
+  marks_.emplace_back(key, store_->stamp());
   std::vector<DiskKey> gone;
   for (const auto& [words, entry] : index_) {
     DiskKey each;
     std::memcpy(static_cast<void*>(&each), words.data(), sizeof each);
-    const bool is_hit = each.tenant == key.tenant && (key.space.is_zero() || each.space == key.space) &&
-                        (key.key.is_zero() || each.key == key.key);
-    if (is_hit) gone.push_back(each);
+    if (is_hit(key, each)) gone.push_back(each);
   }
   for (const DiskKey& each : gone) evict(each);
   return code;
@@ -258,7 +271,11 @@ void SimStore::handle(const DiskEvent& event) {
 
 void SimStore::on_put(const DiskEvent& event) {
   const Use use = uses_.at(event.tag);
-  if (event.code == Code::kOk) name(event.key, {event.locator, event.born, use.bytes});
+  if (event.code == Code::kOk && is_void(event.key, event.born)) {
+    store_->forget(event.locator);  // invalidated while it was on its way
+  } else if (event.code == Code::kOk) {
+    name(event.key, {event.locator, event.born, use.bytes});
+  }
   if (!event.is_held) give_back(event.tag);
 }
 

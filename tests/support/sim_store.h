@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "daemon/disk/disk_store.h"
@@ -61,6 +62,8 @@ class SimStore {
   Code flush();
   Code mark(const DiskKey& key);
   void close();
+  /// Of what was begun last.
+  [[nodiscard]] std::uint64_t last_tag() const { return next_tag_ - 1; }
 
   struct Indexed {
     DiskLocator locator;
@@ -102,6 +105,7 @@ class SimStore {
   void on_ask();
   void give_back(std::uint64_t tag);
   DiskMemory take_slot(std::uint64_t tag, const DiskKey& key, std::uint32_t bytes, bool is_get);
+  [[nodiscard]] bool is_void(const DiskKey& key, std::uint64_t born) const;
   void name(const DiskKey& key, const Indexed& entry);
 
   SimDisk& disk_;
@@ -110,10 +114,11 @@ class SimStore {
   std::vector<int> files_;
   std::vector<std::byte> memory_;
   std::span<std::byte> slots_;
-  std::vector<std::size_t> free_slots_;
+  std::set<std::size_t> free_slots_;   ///< the lowest are taken first: what is taken together lies together
   std::map<std::uint64_t, Use> uses_;  ///< by tag
   std::map<std::uint32_t, DiskRecord> shapes_;
   std::map<std::array<std::uint64_t, 12>, Indexed> index_;
+  std::vector<std::pair<DiskKey, std::uint64_t>> marks_;  ///< of this life, and a stamp after each
   std::uint64_t next_tag_ = 1;
   std::uint64_t open_jobs_ = 0;  ///< flushes, marks, closes
   FaultyBackend* faulty_ = nullptr;

@@ -1,0 +1,183 @@
+// The small parts of the store: locators, the table of segments, budgets, marks, the index of an open segment.
+
+#include <gtest/gtest.h>
+
+#include "daemon/disk/disk_admission.h"
+#include "daemon/disk/mark_set.h"
+#include "daemon/disk/open_index.h"
+#include "daemon/disk/segment_table.h"
+#include "tests/support/pattern_block.h"
+
+namespace kvtier::test {
+namespace {
+
+DiskLocator locator_of(std::uint32_t segment, std::uint64_t generation, std::uint64_t epoch,
+                       std::uint64_t count) {
+  const IndexEntry entry{.sequence = sequence_number(epoch, count),
+                         .header_sector = 8,
+                         .payload_sector = 16,
+                         .payload_bytes = 5000,
+                         .header_bytes = record_bytes(1, 1)};
+  return make_locator({{}, 3, segment, generation, epoch}, entry);
+}
+
+TEST(DiskLocator, SaysWhatItWasMadeOf) {
+  const IndexEntry entry{.sequence = sequence_number(0xffffff, (1ULL << 40) - 1),
+                         .header_sector = (1U << 27) - 1,
+                         .payload_sector = 1U << 27,
+                         .payload_bytes = 0xfffff000,
+                         .header_bytes = kHeaderBytesMax};
+  const DiskLocator locator = make_locator({{}, 63, 0xffffffff, (1ULL << 48) - 1, 0xffffff}, entry);
+  EXPECT_EQ(locator.path(), 63U);
+  EXPECT_EQ(locator.generation(), (1ULL << 48) - 1);
+  EXPECT_EQ(locator.epoch(), 0xffffffU);
+  EXPECT_EQ(locator.header_bytes(), kHeaderBytesMax);
+  EXPECT_EQ(locator.header_offset(), std::uint64_t{(1U << 27) - 1} * 512);
+  EXPECT_EQ(locator.payload_offset(), std::uint64_t{1U << 27} * 512);
+  EXPECT_FALSE(locator.is_none());
+  EXPECT_TRUE(DiskLocator{}.is_none());
+  for (std::uint32_t parts = 1; parts <= kRecordPartsMax; ++parts) {
+    IndexEntry each = entry;
+    each.header_bytes = record_bytes(parts, 5 * parts);
+    EXPECT_EQ(make_locator({}, each).header_bytes(), each.header_bytes);
+  }
+}
+
+TEST(SegmentTable, OnlyThePresentUseOfASegmentIsCurrent_D16) {
+  SegmentTable table(4);
+  const DiskLocator locator = locator_of(0, 7, 2, 1);
+  EXPECT_FALSE(table.is_current(locator)) << "free";
+  table.open(0, 7, 2);
+  EXPECT_TRUE(table.is_current(locator));
+  EXPECT_FALSE(table.is_current(locator_of(0, 6, 2, 1))) << "an earlier use";
+  EXPECT_FALSE(table.is_current(locator_of(0, 7, 1, 1))) << "the same generation of an earlier epoch";
+  EXPECT_FALSE(table.is_current(locator_of(9, 7, 2, 1))) << "no such segment";
+  table.set_state(0, SegmentState::kSealing);
+  table.set_state(0, SegmentState::kSealed);
+  table.set_state(0, SegmentState::kReclaiming);
+  EXPECT_TRUE(table.is_current(locator)) << "read until it is erased";
+  table.set_state(0, SegmentState::kErasing);
+  EXPECT_FALSE(table.is_current(locator));
+  table.free(0);
+  EXPECT_EQ(table.count(SegmentState::kFree), 4U);
+}
+
+TEST(SegmentTable, TheVictimIsTheOneWithTheLeastThatLives) {
+  SegmentTable table(3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    table.open(i, i + 1, 1);
+    for (std::uint32_t j = 0; j <= (i + 1) % 3; ++j) table.count_live(locator_of(i, i + 1, 1, 10 * i + j));
+    table.set_state(i, SegmentState::kSealing);
+    table.set_state(i, SegmentState::kSealed);
+  }
+  EXPECT_EQ(table.pick_victim(), std::nullopt) << "without a footer nobody knows what is in them";
+  for (std::uint32_t i = 0; i < 3; ++i) table[i].index_bytes = 100;
+  EXPECT_EQ(table.pick_victim(), 2U);
+  table.forget(locator_of(0, 1, 1, 0));
+  table.forget(locator_of(0, 1, 1, 1));
+  EXPECT_EQ(table.pick_victim(), 0U);
+  EXPECT_EQ(table.live_count(), 4U);
+  table[1].is_void = true;
+  table[1].index_bytes = 0;
+  EXPECT_TRUE(table.pick_victim().has_value());
+}
+
+TEST(SegmentTableDeath, AnIllegalChangeStopsTheProcess) {
+  SegmentTable table(1);
+  EXPECT_DEATH(table.set_state(0, SegmentState::kErasing), "a segment changes its state");
+}
+
+TEST(WriteBudget, FillsEvenlyAndHoldsABurst) {
+  WriteBudget budget({.bytes_per_day = 86'400, .burst_bytes = 100});
+  EXPECT_TRUE(budget.take(100, kNsPerSecond));
+  EXPECT_FALSE(budget.take(1, kNsPerSecond));
+  EXPECT_FALSE(budget.take(11, 11 * kNsPerSecond)) << "one byte a second: ten are there";
+  EXPECT_TRUE(budget.take(10, 11 * kNsPerSecond));
+  EXPECT_EQ(budget.level_bytes(1000 * kNsPerSecond), 100U) << "no more than the burst";
+  EXPECT_EQ(budget.refused_bytes(), 12U);
+  EXPECT_EQ(budget.taken_bytes(), 110U);
+}
+
+TEST(WriteBudget, LosesNothingToRoundingHoweverOftenItIsAsked) {
+  WriteBudget budget({.bytes_per_day = 86'400, .burst_bytes = 1'000'000});
+  EXPECT_TRUE(budget.take(1'000'000, 1));
+  for (TimeNs now_ns = 1; now_ns <= 10 * kNsPerSecond; now_ns += 7 * kNsPerMs)
+    (void)budget.level_bytes(now_ns);
+  EXPECT_EQ(budget.level_bytes(10 * kNsPerSecond + 1), 10U);
+  WriteBudget none({.bytes_per_day = 0, .burst_bytes = 0});
+  EXPECT_FALSE(none.take(1, kNsPerDay));
+  WriteBudget unlimited({});
+  EXPECT_TRUE(unlimited.take(1ULL << 60, 0));
+}
+
+TEST(DiskAdmission, WantsEvidenceAndMoreOfItWhenTheBudgetIsLow) {
+  DiskAdmission admission({.hits_min = 1,
+                           .hits_when_low = 3,
+                           .low_percent = 50,
+                           .budget = {.bytes_per_day = 1, .burst_bytes = 1000}});
+  EXPECT_EQ(admission.admit({.bytes = 100}, 1), Admission::kTooCold);
+  EXPECT_EQ(admission.admit({.bytes = 100, .hits = 1}, 1), Admission::kAdmitted);
+  EXPECT_EQ(admission.admit({.bytes = 500, .has_hot_child = true}, 1), Admission::kAdmitted);
+  EXPECT_EQ(admission.admit({.bytes = 100, .hits = 2}, 1), Admission::kTooCold) << "400 of 1000 are left";
+  EXPECT_EQ(admission.admit({.bytes = 100, .hits = 3}, 1), Admission::kAdmitted);
+  EXPECT_EQ(admission.admit({.bytes = 1000, .is_retained = true}, 1), Admission::kOverBudget);
+}
+
+RecordOrder order(RecordKind kind, std::uint64_t born, std::uint64_t space, std::uint64_t key) {
+  return {.kind = kind,
+          .sequence = born,
+          .born = born,
+          .tenant = pattern_key(9, 9),
+          .space = space == 0 ? Digest{} : pattern_key(2, space),
+          .key = key == 0 ? Key{} : pattern_key(3, key)};
+}
+
+TEST(MarkSet, VoidsWhatIsOlderByKeyBySpaceAndByNamespace) {
+  MarkSet marks(8);
+  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 1)));
+  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 20, 1, 1)));
+  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 20, 1, 1))) << "the second copy";
+  EXPECT_TRUE(marks.add(order(RecordKind::kInvalidation, 5, 2, 0)));
+  EXPECT_TRUE(marks.add(order(RecordKind::kInvalidation, 2, 0, 0)));
+  marks.finish();
+  EXPECT_EQ(marks.size(), 3U);
+  EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 19, 1, 1)));
+  EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 20, 1, 1)));
+  EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 19, 1, 2)));
+  EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 4, 2, 7)));
+  EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 5, 2, 7)));
+  EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 1, 3, 7)));
+  EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 2, 3, 7)));
+}
+
+TEST(MarkSet, CopiesOfOneMarkTakeOnePlaceAndTooManyAreSaid) {
+  MarkSet marks(2);
+  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 1)));
+  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 1)));
+  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 2)));
+  EXPECT_FALSE(marks.add(order(RecordKind::kTombstone, 10, 1, 3)));
+}
+
+TEST(OpenIndex, LeavesDroppedRecordsAndTheirScopesOut) {
+  constexpr SegmentGeometry kGeometry{.segment_bytes = 1 << 20, .alignment = 4096};
+  OpenIndex index;
+  std::vector<DiskRecord> records(4);
+  for (std::uint64_t i = 0; i < records.size(); ++i) {
+    records[i].header.tenant = pattern_key(1, i);
+    records[i].header.key = pattern_key(2, i);
+  }
+  EXPECT_EQ(index.footer_bytes_with(kGeometry, records), footer_bytes(kGeometry, 4, 4));
+  for (const DiskRecord& record : records) index.add(record);
+  index.drop(0);
+  index.drop(2);
+  index.compact();
+  ASSERT_EQ(index.entries().size(), 2U);
+  ASSERT_EQ(index.scopes().size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(index.entries()[i].key, pattern_key(2, 2 * i + 1));
+    EXPECT_EQ(index.scopes()[index.entries()[i].scope].tenant, pattern_key(1, 2 * i + 1));
+  }
+}
+
+}  // namespace
+}  // namespace kvtier::test

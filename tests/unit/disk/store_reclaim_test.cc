@@ -1,0 +1,177 @@
+// Reclaim: what lives stays, what is dead goes, and a full disk takes new blocks.
+
+#include <gtest/gtest.h>
+
+#include "tests/support/sim_store.h"
+
+namespace kvtier::test {
+namespace {
+
+class StoreReclaimTest : public testing::Test {
+ protected:
+  void open(const SimStoreOptions& options, std::uint32_t segments = 10, std::size_t paths = 1) {
+    sim_.reset();
+    sim_ = std::make_unique<SimStore>(disk_, options, paths, kSegmentsOffset + segments * 128 * kKiB);
+    ASSERT_TRUE(sim_->open()) << sim_->store().status().to_string();
+  }
+  std::size_t count_right(std::uint64_t first, std::uint64_t count) {
+    std::size_t right = 0;
+    for (std::uint64_t i = 0; i < count; ++i) right += sim_->read(sim_key(first + i)) == Code::kOk ? 1 : 0;
+    return right;
+  }
+  const DiskStats& stats() const { return sim_->store().stats(); }
+
+  SimDisk disk_{1};
+  std::unique_ptr<SimStore> sim_;
+};
+
+// A hot key put again and again among cold ones: no cold one is lost, no old copy of the hot one is rescued. Then the
+// same over a kill.
+TEST_F(StoreReclaimTest, AHotKeyAmongColdOnes_D16) {
+  open(small_sim_options());
+  for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+  std::uint64_t newest = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 400; ++i) {
+      ASSERT_EQ(sim_->put_one(sim_key(1000)), Code::kOk) << i;
+      const std::uint64_t sequence = sim_->find(sim_key(1000))->sequence;
+      EXPECT_GT(sequence, newest);
+      newest = sequence;
+    }
+    EXPECT_EQ(count_right(0, 20), 20U);
+    EXPECT_EQ(sim_->index().size(), 21U);
+    EXPECT_EQ(stats().blocks_dropped, 0U);
+    EXPECT_GT(stats().segments_reclaimed, 30U);
+    EXPECT_GT(stats().blocks_dead, 300U);
+    ASSERT_EQ(sim_->flush_now(), Code::kOk);
+    open(small_sim_options());  // as a kill leaves it
+    EXPECT_EQ(sim_->index().size(), 21U);
+    EXPECT_GE(sim_->find(sim_key(1000))->sequence, newest) << "moved, or where it was";
+  }
+  EXPECT_EQ(sim_->wrong_bytes, 0U);
+}
+
+TEST_F(StoreReclaimTest, AFullDiskTakesNewBlocksForOldOnes_D11_R04) {
+  open(small_sim_options());
+  std::uint64_t dropped = 0;
+  sim_->on_event = [&](const DiskEvent& event) { dropped += event.kind == DiskEventKind::kDropped ? 1 : 0; };
+  for (std::uint64_t i = 0; i < 300; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk) << i;
+  EXPECT_EQ(stats().puts_failed, 0U);
+  EXPECT_GT(dropped, 0U) << "the owner wished to keep all: half a segment is, so that reclaim gains";
+  EXPECT_GT(stats().blocks_moved, 0U);
+  EXPECT_EQ(sim_->read(sim_key(299)), Code::kOk);
+  EXPECT_EQ(count_right(0, 300), sim_->index().size());
+  EXPECT_GT(sim_->index().size(), 30U);
+  EXPECT_GT(stats().write_amplification(), 1.0);
+  EXPECT_LT(stats().write_amplification(), 4.0) << "alone, such a block takes 16 KiB of segment";
+}
+
+TEST_F(StoreReclaimTest, ColdBlocksAreDroppedByTheOwnersWord) {
+  open(small_sim_options());
+  sim_->on_question = [](const ReclaimQuestion&) { return ReclaimAnswer::kDrop; };
+  for (std::uint64_t i = 0; i < 200; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+  EXPECT_EQ(stats().blocks_moved, 0U);
+  EXPECT_EQ(stats().bytes_written[static_cast<std::size_t>(WriteCause::kMoves)], 0U);
+  EXPECT_EQ(count_right(0, 200), sim_->index().size());
+}
+
+TEST_F(StoreReclaimTest, TheBudgetOfADayEndsTheRewriting) {
+  SimStoreOptions options = small_sim_options();
+  options.store.budget = {.bytes_per_day = 1000, .burst_bytes = 10 * 16 * kKiB};
+  open(options);
+  for (std::uint64_t i = 0; i < 300; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+  EXPECT_EQ(stats().blocks_moved, 10U) << "header page and payload of each are 16 KiB";
+  EXPECT_GT(stats().blocks_dropped, 50U);
+}
+
+TEST_F(StoreReclaimTest, ADamagedBlockIsNotMoved_R06) {
+  open(small_sim_options());
+  ASSERT_EQ(sim_->put_one(sim_key(2)), Code::kOk);
+  const DiskLocator locator = sim_->find(sim_key(2)).value();
+  const std::uint64_t offset = segment_file_offset(sim_->store().path(0).geometry, locator.segment);
+  disk_.image(sim_->file(0))[offset + locator.payload_offset() + 77] ^= std::byte{4};
+  std::uint64_t dropped = 0;
+  sim_->on_event = [&](const DiskEvent& event) {
+    dropped += event.kind == DiskEventKind::kDropped && event.key == sim_key(2) ? 1 : 0;
+  };
+  for (std::uint64_t i = 0; i < 200; ++i)
+    ASSERT_EQ(sim_->put_one(sim_key(i % 4 == 0 ? 500 + i : 1000)), Code::kOk);
+  EXPECT_EQ(dropped, 1U);
+  EXPECT_EQ(stats().faults[static_cast<std::size_t>(DiskFault::kPayloadDamaged)], 1U);
+  EXPECT_EQ(sim_->read(sim_key(2)), Code::kNotFound);
+}
+
+TEST_F(StoreReclaimTest, MarksLastAsLongAsWhatTheyVoid) {
+  open(small_sim_options(), 10, 2);
+  for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+  ASSERT_EQ(sim_->mark_now(sim_key(3)), Code::kOk);
+  DiskKey space = sim_key(0, 5);
+  ASSERT_EQ(sim_->put_one(space), Code::kOk);
+  space.key = {};
+  ASSERT_EQ(sim_->mark_now(space), Code::kOk);
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t i = 0; i < 60; ++i) ASSERT_EQ(sim_->put_one(sim_key(1000 + i % 3)), Code::kOk);
+    ASSERT_EQ(sim_->flush_now(), Code::kOk);
+    open(small_sim_options(), 10, 2);
+    EXPECT_FALSE(sim_->find(sim_key(3)).has_value()) << round;
+    EXPECT_FALSE(sim_->find(sim_key(0, 5)).has_value()) << round;
+    EXPECT_TRUE(sim_->find(sim_key(1)).has_value()) << round;
+  }
+  EXPECT_EQ(sim_->put_one(sim_key(3)), Code::kOk);
+  ASSERT_EQ(sim_->flush_now(), Code::kOk);
+  open(small_sim_options(), 10, 2);
+  EXPECT_TRUE(sim_->find(sim_key(3)).has_value()) << "born after the mark";
+}
+
+// Either copy of a mark may rot: the other one holds.
+TEST_F(StoreReclaimTest, AMarkThatRotsResurrectsNothing) {
+  for (const bool is_sealed : {false, true}) {
+    for (std::uint64_t copy = 0; copy < 2; ++copy) {
+      disk_ = SimDisk(1);
+      open(small_sim_options());
+      for (std::uint64_t i = 0; i < 4; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+      ASSERT_EQ(sim_->mark_now(sim_key(3)), Code::kOk);
+      if (is_sealed) {
+        sim_->close();
+        ASSERT_TRUE(sim_->settle());
+      }
+      // The two marks are the last groups of the only segment: units from the first zero one back.
+      std::vector<std::byte>& image = disk_.image(sim_->file(0));
+      const std::uint64_t marks_end =
+          kSegmentsOffset + kAlignmentMin + 4 * std::uint64_t{4 * kAlignmentMin} + 2 * kAlignmentMin;
+      image[marks_end - (copy + 1) * kAlignmentMin + 200] ^= std::byte{1};
+      open(small_sim_options());
+      EXPECT_FALSE(sim_->find(sim_key(3)).has_value()) << is_sealed << " " << copy;
+      EXPECT_EQ(sim_->index().size(), 3U);
+      EXPECT_EQ(stats().faults[static_cast<std::size_t>(DiskFault::kHeaderDamaged)], is_sealed ? 0U : 1U);
+    }
+  }
+}
+
+TEST_F(StoreReclaimTest, MarksHaveALimitAndSaySo) {
+  SimStoreOptions options = small_sim_options();
+  options.store.marks_max = 8;
+  open(options, 40);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(sim_->mark_now(sim_key(i)), Code::kOk);
+  EXPECT_EQ(sim_->mark(sim_key(9)), Code::kNoSpace);
+}
+
+TEST_F(StoreReclaimTest, ReadsOfABlockThatMovesFindItOrAreStale_D16) {
+  open(small_sim_options());
+  for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    // Reads are begun at any moment of the moves.
+    ASSERT_EQ(sim_->put(std::array{sim_key(1000 + i % 2)}), Code::kOk);
+    (void)sim_->get(sim_key(i % 20));
+    for (std::uint64_t round = 0; round < i % 7; ++round) sim_->step();
+    ASSERT_TRUE(sim_->slots_free() >= 50 || sim_->settle());
+  }
+  ASSERT_TRUE(sim_->settle());
+  EXPECT_EQ(sim_->wrong_bytes, 0U);
+  EXPECT_EQ(stats().gets_ok + stats().gets_stale, stats().gets);
+  EXPECT_GT(stats().segments_reclaimed, 20U);
+  EXPECT_EQ(count_right(0, 20), 20U);
+}
+
+}  // namespace
+}  // namespace kvtier::test

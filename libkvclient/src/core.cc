@@ -137,9 +137,8 @@ Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) 
   std::unique_lock lock(mutex_);
   if (is_closed.load()) return {Code::kStale, "the client is closed"};
   spaces_.reserve(spaces_.size() + 1);
-  if (state_ == ConnectionState::kConnected)
-    (void)send_registration(*space);  // else, or again, when reconnected
-  spaces_.push_back(space);           // last: what throws above leaves nothing behind
+  if (state_ == ConnectionState::kConnected) send_registration(*space);  // else, or again, when reconnected
+  spaces_.push_back(space);  // last: what throws above leaves nothing behind
   const auto is_answered = [&] {
     return space->binding.load() != 0 || !space->refusal.is_ok() || state_ != ConnectionState::kConnected;
   };
@@ -149,7 +148,7 @@ Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) 
   return space->refusal;
 }
 
-Status Core::send_registration(Space& space) {
+void Core::send_registration(Space& space) {
   std::vector<std::byte> bytes(sizeof(RegisterSpace) + space.encoding.size());
   RegisterSpace message{};
   space.sequence = next_sequence_++;
@@ -158,7 +157,12 @@ Status Core::send_registration(Space& space) {
   std::copy_n(reinterpret_cast<const std::byte*>(&message), sizeof message, bytes.begin());
   std::copy(space.encoding.begin(), space.encoding.end(), bytes.begin() + sizeof message);
   space.refusal = Status::ok();
-  return send_message(session_->socket.get(), bytes, {});
+  say(bytes);
+}
+
+void Core::say(std::span<const std::byte> message) {
+  outgoing_.send(session_->socket.get(), message);
+  if (!outgoing_.is_empty()) wake_service();  // to wait for room
 }
 
 void Core::space_remove(const Space& space) {

@@ -14,6 +14,7 @@
 
 #include "kvclient/kvclient.h"
 #include "libkvclient/src/fork_guard.h"
+#include "libkvclient/src/outgoing.h"
 #include "libkvclient/src/session.h"
 #include "libkvclient/src/space.h"
 
@@ -105,7 +106,8 @@ class Core : public std::enable_shared_from_this<Core> {
   template <class Predicate>
   bool wait_locked(std::unique_lock<std::mutex>& lock, const Predicate& is_true, TimeNs deadline_ns);
   Status wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs deadline_ns);
-  Status send_registration(Space& space);
+  void send_registration(Space& space);
+  void say(std::span<const std::byte> message);
 
   const UniqueFd wake_;
 
@@ -117,6 +119,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::shared_ptr<Session> session_;  ///< while not connected: the one to resume
   std::vector<std::shared_ptr<Session>> retired_;
   std::vector<std::shared_ptr<Space>> spaces_;
+  Outgoing outgoing_;
   std::uint32_t next_sequence_ = 2;
   std::uint64_t attempts_count_ = 0;
   std::uint64_t sessions_count_ = 0;

@@ -18,7 +18,7 @@ bool is_reserved(const kvc_slot& slot) {
   return slot.code == KVC_OK && slot.data != nullptr;
 }
 
-// Slots that go into one record, and the record.
+// Slots that go into one record, all of one session, and the record.
 struct Batch {
   std::array<kvc_slot*, kInlineHolds> slots{};
   Submission record{};
@@ -128,10 +128,7 @@ Status send_unawaited(Core& core, Requests& requests, Batch& batch, TimeNs deadl
 }
 
 Status check_epoch(const Batch& batch, const Link& link) {
-  const bool is_current = std::all_of(
-      batch.slots.begin(), batch.slots.begin() + batch.record.count,
-      [&](auto* slot) { return slot->private_session == slot_session(link.session->serial, link.epoch); });
-  if (is_current) return Status::ok();
+  if (batch.slots[0]->private_session == slot_session(link.session->serial, link.epoch)) return Status::ok();
   return {Code::kStale, "reserved in an earlier session; the daemon has taken the room back"};
 }
 
@@ -237,6 +234,10 @@ Status finish_slots(Space& space, Op op, std::span<kvc_slot> slots, bool is_awai
   Batch batch;
   for (kvc_slot& slot : slots) {
     if (!is_reserved(slot)) continue;
+    // One of an earlier session takes no others with it.
+    const bool is_of_another =
+        batch.record.count > 0 && batch.slots[0]->private_session != slot.private_session;
+    if (is_of_another && !finisher.end(batch)) return finisher.first_failure();
     add(batch, slot);
     if (batch.record.count == kInlineHolds && !finisher.end(batch)) return finisher.first_failure();
   }

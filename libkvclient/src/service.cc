@@ -37,8 +37,17 @@ TimeNs Service::next_wake_ns() const {
 
 void Service::wait_for_events(TimeNs until_ns) {
   pollfd fds[2] = {{core_.wake_.get(), POLLIN, 0}, {-1, POLLIN, 0}};
-  if (is_connected()) fds[1].fd = session().socket.get();
+  if (is_connected()) {
+    fds[1].fd = session().socket.get();
+    if (flush_outgoing()) fds[1].events |= POLLOUT;
+  }
   ::poll(fds, 2, poll_timeout_ms(until_ns));
+}
+
+bool Service::flush_outgoing() {
+  const std::lock_guard lock(core_.mutex_);
+  core_.outgoing_.flush(session().socket.get());
+  return !core_.outgoing_.is_empty();
 }
 
 void Service::drain_wake() const {

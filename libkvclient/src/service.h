@@ -32,6 +32,8 @@ class Service {
   void turn();
   [[nodiscard]] TimeNs next_wake_ns() const;
   void wait_for_events(TimeNs until_ns);
+  /// What waits for room in the socket. True: something still does.
+  bool flush_outgoing();
   void drain_wake() const;
   void do_chores();
   void collect_retired();
@@ -68,6 +70,12 @@ class Service {
   void finish_removals();
   void acknowledge_released();
   void acknowledge(std::uint32_t slab, std::uint32_t epoch, SlabState state);
+  /// Sent, or kept until there is room; a dead socket shows in the next receive.
+  template <class T>
+  void say(const T& message) {
+    const std::lock_guard lock(core_.mutex_);
+    core_.say(std::as_bytes(std::span(&message, 1)));
+  }
   std::shared_ptr<Space> space_by_sequence(std::uint32_t sequence) const;
 
   /// Replaces the view by one of the present session (or none), and waits until the old one is out of use. Not under

@@ -94,8 +94,7 @@ void Service::announce(bool is_resumed) {
 }
 
 void Service::register_spaces() {
-  for (const auto& space : core_.spaces_)
-    (void)core_.send_registration(*space);  // a dead socket shows in poll
+  for (const auto& space : core_.spaces_) core_.send_registration(*space);  // a dead socket shows in poll
 }
 
 // Told first, then the waiting calls end: who was told "unavailable" finds no connection.
@@ -115,6 +114,7 @@ void Service::disconnect(const Status& why) {
   const std::lock_guard lock(core_.mutex_);
   for (const auto& space : core_.spaces_) space->binding.store(0);
   core_.session_->socket.reset();
+  core_.outgoing_.clear();
   core_.state_ = ConnectionState::kConnecting;
   core_.last_error_ = why;
   core_.changed_.notify_all();

@@ -95,9 +95,7 @@ void Service::finish_removals() {
 }
 
 void Service::acknowledge_released() {
-  for (const SlabAck& ack : session().mappings.take_released()) {
-    (void)send_message(session().socket.get(), ack);
-  }
+  for (const SlabAck& ack : session().mappings.take_released()) say(ack);
 }
 
 void Service::acknowledge(std::uint32_t slab, std::uint32_t epoch, SlabState state) {
@@ -106,7 +104,7 @@ void Service::acknowledge(std::uint32_t slab, std::uint32_t epoch, SlabState sta
   ack.slab = slab;
   ack.epoch = epoch;
   ack.state = state;
-  (void)send_message(session().socket.get(), ack);  // a dead socket shows in the next receive
+  say(ack);
 }
 
 Status Service::directory_moved(const Message& message) {
@@ -123,7 +121,8 @@ Status Service::directory_moved(const Message& message) {
   if (!status.is_ok()) return status;
   DirectoryAck ack = moved;
   ack.header = message_header(MessageType::kDirectoryAck, sizeof ack, 0);
-  return send_message(session().socket.get(), ack);
+  say(ack);
+  return Status::ok();
 }
 
 Status Service::space_ready(const Message& message) {

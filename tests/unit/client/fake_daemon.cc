@@ -102,7 +102,7 @@ void FakeDaemon::talk(const Peer& peer) {
 }
 
 void FakeDaemon::hear(Peer& peer) {
-  while (!peer.is_gone) {
+  while (!peer.is_gone && !misbehaviour_.reads_no_messages) {
     const Result<Message> message = receive_message(peer.socket.get());
     if (message.code() == Code::kBusy) return;
     if (!message.is_ok()) return drop(peer);

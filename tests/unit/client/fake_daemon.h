@@ -32,6 +32,7 @@ struct Misbehaviour {
   bool announces_slabs_late = false;  ///< only when announce_slabs() is called
   bool is_talkative = false;          ///< sends a message whenever it looks at its sockets
   bool takes_no_records = false;      ///< its rings fill up
+  bool reads_no_messages = false;     ///< its sockets fill up
   std::set<Op> unanswered;            ///< takes these and keeps them until answer_now()
   std::set<Op> hangs_up_on;
 };

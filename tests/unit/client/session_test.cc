@@ -1,5 +1,7 @@
 // Connecting, being refused, hanging up, coming back.
 
+#include <algorithm>
+
 #include "tests/unit/client/client_fixture.h"
 
 namespace kvtier::test {
@@ -193,6 +195,58 @@ TEST(ClientSession, R11_AWarmRestartKeepsLeasesAndHits) {
   ASSERT_EQ(client.acquire(keys_from(0, 3)), 3U);
   kvc_release(client.lease);
   client.put(keys_from(7, 1), 0x67);
+}
+
+// Slots of before and after a restart in one array: each has its own answer, and none stays open at the daemon.
+TEST(ClientSession, ASlotOfAnEarlierSessionTakesNoOthersWithIt) {
+  for (const bool is_commit : {true, false}) {
+    FakeDaemon daemon;
+    const TestClient client(daemon.path());
+    std::vector<kvc_slot> slots = client.reserve(keys_from(0, 1));
+    daemon.stop(true);
+    wait_until([&] { return !client.is_connected(); });
+    daemon.start();
+    wait_until([&] { return client.is_usable(); });
+    const std::vector<kvc_slot> later = client.reserve(keys_from(1, 5));
+    // All but one, to which the fake daemon gave the earlier one's slot again.
+    const auto granted = std::ranges::count(later, KVC_OK, &kvc_slot::code);
+    ASSERT_GE(granted, 4);
+    slots.insert(slots.begin() + (is_commit ? 0 : 1), later.begin(), later.end());
+    const auto finish = is_commit ? kvc_commit : kvc_abort;
+    EXPECT_EQ(finish(client.space, slots.data(), slots.size(), KVC_WAIT, 0), KVC_STALE);
+    EXPECT_EQ(std::ranges::count(slots, KVC_STALE, &kvc_slot::code), 1);
+    EXPECT_EQ(std::ranges::count(slots, KVC_OK, &kvc_slot::code), granted);
+    EXPECT_EQ(daemon.with_store(
+                  [](const FakeStore& store) { return store.is_pending(SpaceId{1}, wire_key_of(3)); }),
+              false);
+    EXPECT_EQ(client.stats().reservations_open, 0U);
+    EXPECT_EQ(client.ready(keys_from(2, 4)), is_commit ? 4U : 0U);
+  }
+}
+
+// A daemon that is stopped, or busy, has room for some hundred messages and no more.
+TEST(ClientSession, NoRegistrationIsLostWhileTheDaemonReadsNothing) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  daemon.change({.reads_no_messages = true});
+  std::vector<kvc_space*> spaces;
+  for (int i = 0; i < 600; ++i) {
+    const std::string revision = "r" + std::to_string(i);
+    kvc_spec* spec = make_spec({.revision = revision.c_str()});
+    kvc_space* space = nullptr;
+    ASSERT_EQ(kvc_space_register(client.client, spec, 1, &space), KVC_OK) << kvc_last_error();
+    kvc_spec_destroy(spec);
+    spaces.push_back(space);
+  }
+  daemon.change({});
+  for (kvc_space* space : spaces) {
+    wait_until([&] {
+      kvc_space_facts facts{};
+      facts.struct_size = sizeof facts;
+      return kvc_space_info(space, &facts) == KVC_OK && facts.is_registered != 0;
+    });
+    kvc_space_close(space);
+  }
 }
 
 TEST(ClientSession, ManyRestartsUnderLoad) {

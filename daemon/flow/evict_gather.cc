@@ -47,6 +47,7 @@ class Gathering {
   }
 
   Code try_take(BlockId id) {
+    if (has(id, kBlockNamed)) return Code::kDenied;
     const Slab& slab = state_.slab_of(state_.blocks[id].slot);
     if (request_.session != nullptr && !lending_allows(slab, *request_.session)) return Code::kDenied;
     const Code code = evict_begin(state_, id);

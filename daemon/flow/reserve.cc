@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "daemon/flow/access.h"
 #include "daemon/flow/place.h"
@@ -58,14 +59,38 @@ BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot&
   return id;
 }
 
-std::uint32_t count_new(const Call& call, const ReserveInput& input) {
-  std::uint32_t count = 0;
-  for (const Key& key : input.keys) {
-    if (!key.is_zero() && call.state.index->find(call.tenant.id, call.space_id, key) == BlockId::kNone)
-      ++count;
+// The blocks that a call names stay while it looks for room: what is answered as there must be there, and no prefix
+// makes room for its own end.
+class NamedBlocks {
+ public:
+  NamedBlocks(const Call& call, const ReserveInput& input) : call_(call), input_(input) {
+    for (const Key& key : input.keys) {
+      if (!key.is_zero() && !set(key, true)) ++new_count_;
+    }
+    if (!input.parent.is_zero()) set(input.parent, true);
   }
-  return count;
-}
+  NamedBlocks(const NamedBlocks&) = delete;
+  NamedBlocks& operator=(const NamedBlocks&) = delete;
+  ~NamedBlocks() {
+    for (const Key& key : input_.keys) set(key, false);
+    set(input_.parent, false);
+  }
+
+  [[nodiscard]] std::uint32_t new_count() const { return new_count_; }
+
+ private:
+  bool set(const Key& key, bool is_named) const {
+    const BlockId id = call_.state.index->find(call_.tenant.id, call_.space_id, key);
+    if (id == BlockId::kNone) return false;
+    std::uint16_t& flags = call_.state.blocks[id].flags;
+    flags = static_cast<std::uint16_t>(is_named ? flags | kBlockNamed : flags & ~kBlockNamed);
+    return true;
+  }
+
+  const Call& call_;
+  const ReserveInput& input_;
+  std::uint32_t new_count_ = 0;
+};
 
 void count_no_space(StoreStats& stats, Cause cause) {
   switch (cause) {
@@ -178,13 +203,15 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
   KV_CHECK(space != nullptr, "submit lets known spaces through only");
   Call call{state, session, tenant, *space, submission.space};
   const bool is_all = (submission.flags & kFlagAllOrNothing) != 0;
-  const std::uint32_t wanted = count_new(call, input);
+  std::optional<NamedBlocks> named(std::in_place, call, input);
+  const std::uint32_t wanted = named->new_count();
   SlotOutcome& taken = slots_take(state, {.session = &session,
                                           .tenant = &tenant,
                                           .slot_class = call.space.slot_class,
                                           .count = wanted,
                                           .is_all_or_nothing = is_all,
                                           .may_wait = may_wait});
+  named.reset();  // before blocks get their keys: those are not named
   if (taken.slots.size() < wanted && taken.could_wait) {
     for (const TakenSlot& slot : taken.slots) slots_return(state, slot);
     return false;

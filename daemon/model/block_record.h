@@ -52,6 +52,8 @@ inline constexpr std::uint16_t kBlockQueued = 8;       ///< waits for its checks
 inline constexpr std::uint16_t kBlockPassedOver = 32;  ///< within an eviction pass: it has children that stay
 inline constexpr std::uint16_t kBlockChildPassedOver = 64;  ///< within an eviction pass: so has one of those
 inline constexpr std::uint16_t kBlockJustReserved = 128;    ///< within a reserve call: it is that call's own
+inline constexpr std::uint16_t kBlockNamed =
+    4096;  ///< within a reserve call: it names this one, and may not evict it
 
 struct BlockRecord {
   Key key;

@@ -40,6 +40,36 @@ TEST_F(EvictionLimits, a_leased_block_is_looked_at_again_only_after_the_others) 
   for (SimLease& lease : leases) SimClient::release(lease);
 }
 
+// What a call names is there when it is answered: the coldest block of a full pool makes no room for its own end.
+TEST_F(EvictionLimits, a_reservation_does_not_evict_what_it_names) {
+  start(64);
+  put(*client_, space_, keys_of(1, 8));
+  advance(kRecencyGrainMs * kNsPerMs);
+  put_singly(*client_, 100, 56);
+  for (const bool is_all : {false, true}) {
+    std::vector<Key> keys = keys_of(1, 8);
+    const std::vector<Key> more = keys_of(is_all ? 3 : 2, 20);
+    keys.insert(keys.end(), more.begin(), more.end());
+    const std::vector<Reservation> answers = reserve(*client_, space_, keys, is_all);
+    EXPECT_EQ(last_completion_.code, Code::kOk);
+    EXPECT_EQ(holds_of(answers).size(), 20U);
+    EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 8)), 8U) << "still there";
+    client_->abort(holds_of(answers));
+    settle();
+    put_singly(*client_, is_all ? 300 : 200, 20);  // full again
+  }
+}
+
+TEST_F(EvictionLimits, a_reservation_does_not_evict_its_parent) {
+  start(64);
+  put(*client_, space_, keys_of(1, 1));
+  advance(kRecencyGrainMs * kNsPerMs);
+  put_singly(*client_, 100, 63);
+  const std::vector<Key> more = keys_of(2, 10);
+  EXPECT_EQ(holds_of(reserve(*client_, space_, more, true, pattern_key(1, 0))).size(), 10U);
+  EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 1);
+}
+
 TEST_F(EvictionLimits, a_cold_prefix_longer_than_a_scan_leaves_from_its_end_at_the_first_attempt) {
   constexpr std::uint64_t kLength = 2 * kEvictScanMax;
   start(kLength, {.slab_bytes = 512 * kBlock});

@@ -90,7 +90,7 @@ class DirectoryReader {
 template <class OnFind, class OnChunk>
 std::size_t DirectoryReader::find_chunks(SpaceId space, std::span<const Key> keys, OnFind&& on_find,
                                          OnChunk&& on_chunk, DirectoryTrail* trail) const {
-  if (trail != nullptr) trail->begin(id(), keys);
+  if (trail != nullptr) trail->begin(id());
   // Three chunks are under way: the entries of the next and the index words of the one after travel while
   // this one is read.
   std::array<std::array<Home, kDirectoryChunk>, 3> homes;
@@ -109,7 +109,7 @@ std::size_t DirectoryReader::find_chunks(SpaceId space, std::span<const Key> key
                    homes_at(first + 2 * kDirectoryChunk).data());
     prefetch_entries(homes_at(first + kDirectoryChunk));
     const std::span<const Home> here = homes_at(first);
-    if (trail != nullptr) trail->note(first, here);
+    if (trail != nullptr) trail->note(first, chunk_at(first), here);
     for (std::size_t i = 0; i < here.size(); ++i) {
       Residency at;
       const bool found = find_at(here[i], space, keys[first + i], at);

@@ -27,45 +27,25 @@ class DescriptorMemory {
   int fd_;
 };
 
-// Address space for `bytes` that begins at a multiple of kHugePageBytes, for mmap to replace. Nobody else's mmap
-// can come in between: the space is taken until the mapping stands in its place.
-class AlignedSpace {
- public:
-  explicit AlignedSpace(std::uint64_t bytes) : bytes_(round_up(bytes, kPageBytes)) {
-    void* space = ::mmap(nullptr, bytes_ + kHugePageBytes, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (space == MAP_FAILED) return;
-    begin_ = static_cast<std::byte*>(space);
-    const std::uint64_t address = reinterpret_cast<std::uintptr_t>(space);
-    aligned_ = begin_ + (round_up(address, kHugePageBytes) - address);
-  }
-  AlignedSpace(const AlignedSpace&) = delete;
-  AlignedSpace& operator=(const AlignedSpace&) = delete;
-  ~AlignedSpace() {
-    if (begin_ == nullptr) return;
-    std::byte* const end = begin_ + bytes_ + kHugePageBytes;
-    std::byte* const kept_end = is_used_ ? aligned_ + bytes_ : aligned_;
-    if (aligned_ != begin_) ::munmap(begin_, static_cast<std::size_t>(aligned_ - begin_));
-    if (end != kept_end) ::munmap(kept_end, static_cast<std::size_t>(end - kept_end));
-  }
-
-  [[nodiscard]] std::byte* address() const { return aligned_; }  ///< null: there is none
-  void set_used() { is_used_ = true; }
-
- private:
-  const std::uint64_t bytes_;
-  std::byte* begin_ = nullptr;
-  std::byte* aligned_ = nullptr;
-  bool is_used_ = false;
-};
+// An address that is a multiple of kHugePageBytes with room for `bytes` behind it, free just now. Null: there is none.
+void* aligned_address(std::uint64_t bytes) {
+  void* space =
+      ::mmap(nullptr, bytes + kHugePageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED) return nullptr;
+  ::munmap(space, bytes + kHugePageBytes);
+  return reinterpret_cast<void*>(round_up(reinterpret_cast<std::uintptr_t>(space), kHugePageBytes));
+}
 
 bip::mapped_region map_region(int fd, bip::mode_t mode, std::uint64_t bytes) {
-  if (bytes < kHugePageBytes) return {DescriptorMemory(fd), mode, 0, bytes};
-  AlignedSpace space(bytes);
-  if (space.address() == nullptr) return {DescriptorMemory(fd), mode, 0, bytes};
-  bip::mapped_region region(DescriptorMemory(fd), mode, 0, bytes, space.address(), MAP_FIXED);
-  space.set_used();
-  return region;
+  void* const address = bytes >= kHugePageBytes ? aligned_address(bytes) : nullptr;
+  if (address == nullptr) return {DescriptorMemory(fd), mode, 0, bytes};
+  try {
+    return {DescriptorMemory(fd), mode, 0, bytes, address};
+  } catch (const bip::interprocess_exception& error) {
+    // Another thread's mmap came in between. Never MAP_FIXED, which would put ours in place of that one.
+    if (error.get_error_code() != bip::busy_error) throw;
+    return {DescriptorMemory(fd), mode, 0, bytes};
+  }
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ class ShmMapping {
   ShmMapping& operator=(ShmMapping&&) noexcept;
   ~ShmMapping();
 
-  /// One of at least kHugePageBytes begins at a multiple of it, so that huge pages can be mapped as such.
+  /// One of at least kHugePageBytes begins at a multiple of it, so that huge pages can be mapped as such; not always
+  /// beside other threads' mmaps.
   static Result<ShmMapping> map(int fd, std::uint64_t bytes, ShmAccess access);
 
   [[nodiscard]] std::byte* data() const { return data_; }

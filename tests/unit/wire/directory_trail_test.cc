@@ -87,11 +87,14 @@ TEST_F(DirectoryTrailTest, IsNoneForOtherKeysOrDirectoriesOrTooMany) {
   const std::vector<Key> keys = keys_of(0, 40);
   EXPECT_FALSE(trail_.leads(reader_.id(), keys));
   leave_trail(keys);
-  EXPECT_FALSE(trail_.leads(reader_.id(), keys_of(0, 40)));
+  EXPECT_TRUE(trail_.leads(reader_.id(), keys_of(0, 40))) << "wherever they lie";
+  EXPECT_FALSE(trail_.leads(reader_.id(), keys_of(0, 41)));
+  EXPECT_FALSE(trail_.leads(reader_.id(), keys_of(1, 40)));
   EXPECT_FALSE(trail_.leads(this, keys));
   const std::vector<Key> many = keys_of(0, DirectoryTrail::kKeysMax + 1);
   leave_trail(many);
-  EXPECT_FALSE(trail_.leads(reader_.id(), std::span(many).first(1)));
+  EXPECT_FALSE(trail_.leads(reader_.id(), many));
+  EXPECT_TRUE(trail_.leads(reader_.id(), std::span(many).first(DirectoryTrail::kKeysMax)));
 }
 
 TEST_F(DirectoryTrailTest, WhatWentIsMissedAndWhatCameIsFound) {
@@ -102,23 +105,28 @@ TEST_F(DirectoryTrailTest, WhatWentIsMissedAndWhatCameIsFound) {
   EXPECT_EQ(follow(keys), 50U);
 }
 
-// The keys may be others at the same address, and the entries other blocks' by now.
-TEST_F(DirectoryTrailTest, ALyingTrailCostsNoAnswer) {
+// An engine fills its buffer with the next prompt's keys: the old trail would lead each to a search without passes.
+TEST_F(DirectoryTrailTest, IsNoneForOtherKeysInTheSameBuffer) {
   std::vector<Key> keys = keys_of(0, 100);
   leave_trail(keys);
-  const std::vector<Key> others = keys_of(500, 100);
-  std::copy(others.begin(), others.end(), keys.begin());
-  ASSERT_TRUE(trail_.leads(reader_.id(), keys));
-  EXPECT_EQ(follow(keys), 50U);
+  keys[99] = key_of(500);
+  EXPECT_FALSE(trail_.leads(reader_.id(), keys));
+  EXPECT_TRUE(trail_.leads(reader_.id(), std::span(keys).first(99)));
 }
 
-TEST_F(DirectoryTrailTest, AnEarlyEndLeavesNoGuessForTheRest) {
+// Whatever it is asked for: the entries decide.
+TEST_F(DirectoryTrailTest, ALyingTrailCostsNoAnswer) {
+  leave_trail(keys_of(0, 100));
+  EXPECT_EQ(follow(keys_of(500, 100)), 50U);
+}
+
+TEST_F(DirectoryTrailTest, EndsWhereTheLookEnded) {
   const std::vector<Key> keys = keys_of(0, 100);
   reader_.find_chunks(
       kSpace, keys, [](std::size_t i, bool, const Residency&) { return i < 40; },
       [](std::size_t, std::size_t) {}, &trail_);
-  EXPECT_EQ(trail_.number(99), DirectoryHash::kNoHint);
-  EXPECT_EQ(follow(keys), 50U);
+  EXPECT_TRUE(trail_.leads(reader_.id(), std::span(keys).first(64))) << "whole chunks";
+  EXPECT_FALSE(trail_.leads(reader_.id(), keys));
 }
 
 }  // namespace

@@ -11,6 +11,13 @@ void reset(kvc_lease& lease) {
   lease.session = nullptr;
 }
 
+// The entries stay: each says that it is not held.
+void hold_nothing(kvc_lease& lease) {
+  std::fill_n(lease.blocks.begin(), lease.count, nullptr);
+  std::fill_n(lease.pins.begin(), lease.count, nullptr);
+  lease.held = 0;
+}
+
 // Only a longer call than all before allocates.
 void make_room(kvc_lease& lease, std::size_t count) {
   if (lease.blocks.size() >= count) return;
@@ -26,11 +33,18 @@ void release_pins(const kvc_lease& lease) {
 
 void lease_from(const View& view, Space& space, Binding binding, std::span<const Key> keys,
                 std::uint32_t flags, std::uint64_t request_id, kvc_lease& lease) {
+  reset(lease);  // one that holds nothing may have entries
   const AcquireOptions options{(flags & KVC_UNORDERED) != 0, request_id};
   AcquireRun(view, binding, space.block_bytes, keys, options, lease).run();
   const bool is_short = (flags & KVC_ALL_OR_NOTHING) != 0 && lease.held < keys.size();
-  if (is_short) release_pins(lease);
-  if (is_short || lease.held == 0) return reset(lease);
+  if (is_short) {
+    release_pins(lease);
+    hold_nothing(lease);
+  }
+  if (lease.held == 0) {
+    if ((flags & KVC_UNORDERED) == 0) lease.count = 0;
+    return;
+  }
   // relaxed: inside the read section, which ends after it; nothing is unmapped before that (service.cc).
   view.session->users.fetch_add(1, std::memory_order_relaxed);
   lease.session = view.session;
@@ -62,7 +76,8 @@ int acquire(Space& space, std::span<const Key> keys, std::uint32_t flags, std::u
 }
 
 void release(kvc_lease& lease) {
-  if (lease.session == nullptr || !lease.core->guard.is_same_process()) return;
+  if (lease.session == nullptr) return reset(lease);
+  if (!lease.core->guard.is_same_process()) return;
   (void)KV_FAULT("client.release.before");
   Session& session = *lease.session;
   release_pins(lease);

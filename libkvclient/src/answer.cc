@@ -57,7 +57,7 @@ constexpr std::array kReasons = {
            "the space is being invalidated; reserve again when the kvc_invalidate has returned"},
     Reason{Op::kPin, Code::kNoSpace,
            "the namespace's budget for pins is used up, and what fitted is pinned; unpin, let pins run out, "
-           "or raise limits.pinned_percent_namespace"},
+           "or raise limits.pinned_fraction_namespace"},
     Reason{Op::kPin, Code::kInvalid, "ttl_ns must be 1 ns to 24 h"},
     Reason{Op::kWait, Code::kBusy,
            "the waits of this client, or of all, concern too many pending blocks (131,072 and 1,048,576 at "

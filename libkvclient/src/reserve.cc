@@ -9,6 +9,7 @@
 
 #include "libkvclient/base/fault_point.h"
 #include "libkvclient/src/answer.h"
+#include "libkvclient/src/earlier_grants.h"
 #include "libkvclient/src/options.h"
 #include "libkvclient/src/pace.h"
 #include "libkvclient/src/request_call.h"
@@ -34,8 +35,9 @@ struct ReservePart {
 
 class Reserver {
  public:
-  Reserver(Space& space, const BoundLink& bound, TimeNs deadline_ns)
-      : space_(space), core_(*space.core), bound_(bound), deadline_ns_(deadline_ns) {}
+  /// `earlier`: of the whole call.
+  Reserver(Space& space, const BoundLink& bound, const EarlierGrants& earlier, TimeNs deadline_ns)
+      : space_(space), core_(*space.core), bound_(bound), deadline_ns_(deadline_ns), earlier_(earlier) {}
 
   Status run(const ReservePart& part) {
     RequestCall call;
@@ -96,6 +98,10 @@ class Reserver {
     slot.cause = static_cast<std::int32_t>(result.cause);
     const bool has_pid = result.cause == Cause::kPinnedBy || result.cause == Cause::kWriterBusy;
     slot.detail = has_pid ? answer.detail : 0;
+    if (result.code == Code::kPending && earlier_.has(part.keys[i], part.first)) {
+      note_failure(part, i, {Code::kInvalid, "is there twice"});
+      return without_room(Code::kInvalid);
+    }
     if (result.code == Code::kInvalid) note_failure(part, i, refusal_of(part.keys[i]));
     if (result.code != Code::kOk) return slot;
     const Result<std::byte*> data =
@@ -144,13 +150,14 @@ class Reserver {
   Core& core_;
   const BoundLink& bound_;
   const TimeNs deadline_ns_;
+  EarlierGrants earlier_;
   bool has_given_up_ = false;
   Status slot_failure_;
 };
 
 Status claim(Space& space, const BoundLink& bound, const Key& parent, std::span<const Key> keys,
              std::uint32_t flags, TimeNs deadline_ns, std::span<kvc_slot> slots) {
-  Reserver reserver(space, bound, deadline_ns);
+  Reserver reserver(space, bound, {keys, slots}, deadline_ns);
   ReservePart part{
       0, parent, {}, {}, (flags & KVC_ALL_OR_NOTHING) != 0 ? kFlagAllOrNothing : std::uint16_t{0}};
   Pace pace(deadline_ns);

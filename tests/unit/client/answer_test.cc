@@ -30,7 +30,7 @@ constexpr Refusal kRefusals[] = {
     {Op::kCommit, Code::kExists, Cause::kNone, "acquire that one"},
     {Op::kCommit, Code::kPending, Cause::kNone, "kvc_wait for it"},
     {Op::kCommit, Code::kNoSpace, Cause::kNone, "index.blocks_max"},
-    {Op::kPin, Code::kNoSpace, Cause::kNone, "limits.pinned_percent_namespace"},
+    {Op::kPin, Code::kNoSpace, Cause::kNone, "limits.pinned_fraction_namespace"},
     {Op::kPin, Code::kInvalid, Cause::kNone, "ttl_ns"},
     {Op::kWait, Code::kBusy, Cause::kNone, "fewer keys"},
     {Op::kWait, Code::kDeadline, Cause::kNone, "neither committed nor aborted"},

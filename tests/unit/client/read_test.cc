@@ -53,6 +53,14 @@ TEST(ClientRead, UnorderedTakesWhatIsThere) {
   EXPECT_NE(kvc_lease_blocks(client.lease)[3], nullptr);
   kvc_release(client.lease);
   EXPECT_EQ(client.acquire(keys_from(0, 5), KVC_UNORDERED | KVC_ALL_OR_NOTHING), 0U);
+  EXPECT_EQ(kvc_lease_count(client.lease), 5U);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(kvc_lease_blocks(client.lease)[i], nullptr) << "not held, nobody's to read";
+  EXPECT_EQ(client.acquire(keys_from(7, 3), KVC_UNORDERED), 0U);
+  EXPECT_EQ(kvc_lease_count(client.lease), 3U) << "also when none is there";
+  EXPECT_EQ(kvc_lease_blocks(client.lease)[2], nullptr);
+  kvc_release(client.lease);
+  EXPECT_EQ(kvc_lease_count(client.lease), 0U);
   EXPECT_EQ(client.acquire(keys_from(2, 2), KVC_ALL_OR_NOTHING), 2U);
   kvc_release(client.lease);
   EXPECT_EQ(daemon.pinned_count(), 0U);

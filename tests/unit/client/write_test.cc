@@ -154,6 +154,22 @@ TEST(ClientWrite, DuplicatesInOneReserve) {
   EXPECT_EQ(client.ready(keys_from(1, 1)), 1U);
 }
 
+// The daemon sees two requests, the caller made one call.
+TEST(ClientWrite, TheSameKeyTwiceIsInvalidHoweverFarApart) {
+  FakeDaemon daemon;
+  daemon.with_store([](FakeStore& store) { store.usable_slabs = FakeStore::kSlabs; });
+  const TestClient client(daemon.path());
+  std::vector<kvc_key> keys = keys_from(0, kRequestKeysMax + 8);
+  keys[kRequestKeysMax + 3] = keys[5];
+  std::vector<kvc_slot> slots;
+  EXPECT_EQ(reserve_with(client, keys, 0, slots), KVC_OK);
+  ASSERT_EQ(slots[5].code, KVC_OK);
+  EXPECT_EQ(slots[kRequestKeysMax + 3].code, KVC_INVALID);
+  EXPECT_NE(std::string(kvc_last_error()).find("keys[4099] is there twice"), std::string::npos)
+      << kvc_last_error();
+  EXPECT_EQ(kvc_abort(client.space, slots.data(), slots.size(), KVC_WAIT, 0), KVC_OK);
+}
+
 TEST(ClientWrite, PinLimitsAndInvalidate) {
   FakeDaemon daemon;
   const TestClient client(daemon.path());

@@ -13,7 +13,7 @@ std::uint64_t path_bytes() {
 }
 
 std::uint64_t move_bytes(const StoreOptions& options) {
-  const std::uint64_t payload = round_up(options.block_bytes_max, kAlignmentMax) + 2 * kAlignmentMax;
+  const std::uint64_t payload = round_up(options.block_bytes_max, kAlignmentMax) + 2 * std::uint64_t{kAlignmentMax};
   return SegmentScan::kHeadersBytes + std::max<std::uint64_t>(payload, 256 * kKiB);
 }
 
@@ -24,7 +24,7 @@ std::uint64_t arena_bytes(const StoreOptions& options, std::size_t paths) {
 
 // Two for each put and get: its answer, and the release of its memory.
 std::size_t events_max(const StoreOptions& options, std::size_t paths) {
-  return 2 * (paths * options.puts_max + options.gets_max) + 2 * options.flushes_max + 1024;
+  return 2 * (paths * options.puts_max + options.gets_max) + std::size_t{2} * options.flushes_max + 1024;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/disk/block_reader.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/scratch_arena.h"
 #include "daemon/disk/store_flush.h"
 #include "daemon/disk/store_opening.h"
@@ -31,7 +32,7 @@ class DiskStore {
   DiskStore(const DiskStore&) = delete;
   DiskStore& operator=(const DiskStore&) = delete;
 
-  /// One bounded round. Returns the events of the device that came.
+  /// One bounded round. 0: until the ring's descriptor is readable, next_deadline_ns(), or a call, there is no work.
   std::size_t do_work(TimeNs now_ns);
   /// The next event; false: none.
   [[nodiscard]] bool poll(DiskEvent& event);
@@ -118,7 +119,7 @@ class DiskStore {
   StoreReclaim reclaim_;
   StoreFlush flush_;
   StoreMarks marks_;
-  Step step_ = Step::kOpening;
+  JobStep<Step> step_{shared_.io.changes(), Step::kOpening};
   Status status_;
   std::uint64_t told_progress_ = 0;
   std::uint64_t close_tag_ = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "daemon/disk/format_superblock.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/store_path.h"
 
 namespace kvtier {
@@ -38,7 +39,7 @@ class SuperblockIo {
   StoreShared& shared_;
   StorePath& path_;
   IoPieces pieces_;
-  Step step_ = Step::kIdle;
+  JobStep<Step> step_{shared_.io.changes(), Step::kIdle};
   bool is_begun_ = false;
   std::uint32_t first_copy_ = 0;  ///< of the pair that is written first
   Superblock block_{};

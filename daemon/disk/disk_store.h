@@ -69,6 +69,8 @@ class DiskStore {
   /// In the order of the files that were given.
   [[nodiscard]] const StorePath& path(std::size_t i) const { return *store_paths_[i]; }
   [[nodiscard]] PathState path_state(std::size_t i) const;
+  /// Memory that it does I/O with, apart from slots.
+  [[nodiscard]] std::uint64_t scratch_bytes() const { return arena_.all().size(); }
   /// What of the paths' files is in use: segments that are not free. Right from kReady on.
   [[nodiscard]] std::uint64_t used_bytes() const;
   [[nodiscard]] std::uint64_t live_bytes() const;

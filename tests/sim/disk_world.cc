@@ -303,11 +303,15 @@ void DiskWorld::rot() {
   for (std::uint64_t i = chance_.below(6); i > 0; --i) {
     std::vector<std::byte>& image = disk_.image(disk_.open("path" + std::to_string(chance_.below(paths_))));
     const std::uint64_t units = (image.size() - kSegmentsOffset) / kAlignmentMin;
-    const std::uint64_t at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
+    std::uint64_t at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
+    // Half the time where a header is, if one is found.
+    for (int tries = chance_.below(2) == 0 ? 16 : 0; tries > 0 && image[at] != std::byte{'K'}; --tries)
+      at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
     const std::uint64_t from = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
     switch (chance_.below(4)) {
       case 0:
-        image[at + chance_.below(kAlignmentMin)] ^= std::byte{0x10};
+        image[at + chance_.below(chance_.below(2) == 0 ? sizeof(RecordHeader) : kAlignmentMin)] ^=
+            std::byte{0x10};
         break;
       case 1:
         std::copy_n(image.begin() + static_cast<std::ptrdiff_t>(from), kAlignmentMin,

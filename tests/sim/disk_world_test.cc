@@ -88,28 +88,36 @@ TEST(DiskWorld, NoWrongByteIsServedFromDisksThatRot_R06_C06) {
     EXPECT_GT(runs.sum.store.faults[static_cast<std::size_t>(fault)], 1U) << disk_fault_name(fault);
 }
 
+// Kills and power cuts while it opens, again and again: the store opens in the end, with all that was promised.
+TEST(DiskWorld, NoRowOfCutsWhileItOpensLosesTheStore) {
+  const Runs runs = run_worlds(from_environment("KVTIER_SIM_SEEDS", 60), {.lives = 20, .is_cut_early = true});
+  ASSERT_EQ(runs.objection, "") << "KVTIER_SIM_SEED=" << runs.seed;
+}
+
 /// Every place that waits for an fdatasync, and what is wrong without it.
 class SyncPoints : public testing::TestWithParam<std::pair<const char*, SyncCause>> {};
 
 TEST_P(SyncPoints, TheOracleObjectsWhenItIsLeftOut) {
   const auto bit = 1U << static_cast<unsigned>(GetParam().second);
-  const Runs runs =
-      run_worlds(1000, {.syncs_left_out = bit, .is_closed_often = GetParam().second == SyncCause::kClose});
+  const bool is_opening = GetParam().second == SyncCause::kOpening;
+  const Runs runs = run_worlds(1000, {.lives = is_opening ? 20U : 6U,
+                                      .syncs_left_out = bit,
+                                      .is_cut_early = is_opening,
+                                      .is_closed_often = GetParam().second == SyncCause::kClose});
   EXPECT_NE(runs.objection, "") << "nobody missed it in " << runs.seed << " worlds";
   RecordProperty("objection", runs.objection);
   RecordProperty("seed", std::to_string(runs.seed));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, SyncPoints,
-                         testing::Values(std::pair{"flush", SyncCause::kFlush},
-                                         std::pair{"mark", SyncCause::kMark},
-                                         std::pair{"seal", SyncCause::kSeal},
-                                         std::pair{"moved", SyncCause::kMoved},
-                                         std::pair{"erased", SyncCause::kErased},
-                                         std::pair{"superblock_first", SyncCause::kSuperblockFirst},
-                                         std::pair{"superblock_second", SyncCause::kSuperblockSecond},
-                                         std::pair{"close", SyncCause::kClose}),
-                         [](const auto& each) { return std::string(each.param.first); });
+INSTANTIATE_TEST_SUITE_P(
+    Each, SyncPoints,
+    testing::Values(std::pair{"flush", SyncCause::kFlush}, std::pair{"mark", SyncCause::kMark},
+                    std::pair{"seal", SyncCause::kSeal}, std::pair{"moved", SyncCause::kMoved},
+                    std::pair{"erased", SyncCause::kErased},
+                    std::pair{"superblock_first", SyncCause::kSuperblockFirst},
+                    std::pair{"superblock_second", SyncCause::kSuperblockSecond},
+                    std::pair{"close", SyncCause::kClose}, std::pair{"opening", SyncCause::kOpening}),
+    [](const auto& each) { return std::string(each.param.first); });
 
 }  // namespace
 }  // namespace kvtier::test

@@ -131,6 +131,14 @@ bar_quickstart() { # two processes share a real model's prefix
   expect ttft_hit_s "<=" "$(awk -v c="$(json_value "$object" ttft_cold_s)" 'BEGIN { print c / 5 }')"
 }
 
+bar_disk_crashes() { # the store on disk: 1,000 worlds of power cuts, kills and rot, each kind
+  local started=$SECONDS
+  if KVTIER_SIM_SEEDS=1000 "$build/tests/disk_world_test" --gtest_filter='DiskWorld.*' >"$results/disk-crashes.log" 2>&1; then
+    note met "1,000 worlds of each kind in $((SECONDS - started)) s"
+  else
+    note MISSED "$(grep -m 1 KVTIER_SIM_SEED "$results/disk-crashes.log" || echo 'see disk-crashes.log')"
+  fi
+}
 bar_kill_clients() { # kill -9 of a client 500 times, half of them at named points
   measure kill-clients "$build/tests/kill_bars" clients --kills 250
   [[ -x $fault_build/tests/kill_bars ]] || { note MISSED "no fault build in ${fault_build/#$root\//}"; return; }

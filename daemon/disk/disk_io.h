@@ -44,6 +44,8 @@ class DiskIo {
   [[nodiscard]] IoLuck& luck(IoFile file) { return luck_[static_cast<std::size_t>(file)]; }
   [[nodiscard]] TimeNs next_deadline_ns() const { return ring_.next_deadline_ns(); }
   [[nodiscard]] DiskStats& stats() { return stats_; }
+  /// Steps that jobs took since the store began (job_step.h).
+  [[nodiscard]] std::uint64_t& changes() { return changes_; }
 
  private:
   void note(const IoEvent& event);
@@ -52,6 +54,7 @@ class DiskIo {
   DiskStats& stats_;
   std::vector<IoClient*> clients_;
   std::array<IoLuck, kPathsMax> luck_{};
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace kvtier

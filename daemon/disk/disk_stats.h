@@ -32,8 +32,9 @@ enum class SyncCause : std::uint8_t {
   kSuperblockFirst = 5,  ///< two copies before the other two
   kSuperblockSecond = 6,  ///< all four before anything is written in that epoch
   kClose = 7,             ///< footers before the superblock that says that all is sealed
+  kOpening = 8,  ///< what a killed daemon left in the page cache, before a superblock copy is overwritten
 };
-inline constexpr std::size_t kSyncCauseCount = 8;
+inline constexpr std::size_t kSyncCauseCount = 9;
 
 struct DiskStats {
   std::uint64_t puts = 0;

@@ -13,7 +13,8 @@ std::uint64_t path_bytes() {
 }
 
 std::uint64_t move_bytes(const StoreOptions& options) {
-  const std::uint64_t payload = round_up(options.block_bytes_max, kAlignmentMax) + 2 * kAlignmentMax;
+  const std::uint64_t payload =
+      round_up(options.block_bytes_max, kAlignmentMax) + 2 * std::uint64_t{kAlignmentMax};
   return SegmentScan::kHeadersBytes + std::max<std::uint64_t>(payload, 256 * kKiB);
 }
 
@@ -24,7 +25,7 @@ std::uint64_t arena_bytes(const StoreOptions& options, std::size_t paths) {
 
 // Two for each put and get: its answer, and the release of its memory.
 std::size_t events_max(const StoreOptions& options, std::size_t paths) {
-  return 2 * (paths * options.puts_max + options.gets_max) + 2 * options.flushes_max + 1024;
+  return 2 * (paths * options.puts_max + options.gets_max) + std::size_t{2} * options.flushes_max + 1024;
 }
 
 }  // namespace
@@ -41,6 +42,7 @@ DiskStore::DiskStore(const StoreOptions& options, IoRing& ring, std::span<const 
       marks_(shared_),
       close_tickets_(files.size()) {
   KV_CHECK(!files.empty() && files.size() <= kPathsMax, "a store has a path, and at most kPathsMax");
+  KV_CHECK(options.free_segments_low >= 2, "reclaim begins while there is a segment to move into");
   make_paths(files);
   opening_ = std::make_unique<StoreOpening>(shared_, store_paths_);
   const Status status = ring.set_region(options.scratch_region, arena_.all());
@@ -70,6 +72,7 @@ void DiskStore::refuse(const Status& status) {
 }
 
 std::size_t DiskStore::do_work(TimeNs now_ns) {
+  const std::uint64_t changes = shared_.io.changes();
   std::size_t work = shared_.io.poll(now_ns);
   if (step_ == Step::kOpening) {
     opening_->step(now_ns);
@@ -86,7 +89,7 @@ std::size_t DiskStore::do_work(TimeNs now_ns) {
   if (step_ == Step::kClosedWrite) opening_->step(now_ns);
   for (const auto& path : store_paths_) path->sync.step(now_ns);
   work += shared_.io.poll(now_ns);
-  return work;
+  return work + (shared_.events.is_empty() ? 0 : 1) + (shared_.io.changes() - changes);
 }
 
 void DiskStore::step_jobs(TimeNs now_ns) {
@@ -163,7 +166,7 @@ void DiskStore::tell_path_states() {
 }
 
 TimeNs DiskStore::next_deadline_ns() const {
-  TimeNs next_ns = shared_.io.next_deadline_ns();
+  TimeNs next_ns = std::min(shared_.io.next_deadline_ns(), reclaim_.next_deadline_ns());
   for (const auto& path : store_paths_) next_ns = std::min(next_ns, path->health.next_probe_ns());
   return next_ns;
 }

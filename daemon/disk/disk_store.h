@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/disk/block_reader.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/scratch_arena.h"
 #include "daemon/disk/store_flush.h"
 #include "daemon/disk/store_opening.h"
@@ -31,7 +32,7 @@ class DiskStore {
   DiskStore(const DiskStore&) = delete;
   DiskStore& operator=(const DiskStore&) = delete;
 
-  /// One bounded round. Returns the events of the device that came.
+  /// One bounded round. 0: until the ring's descriptor is readable, next_deadline_ns(), or a call, there is no work.
   std::size_t do_work(TimeNs now_ns);
   /// The next event; false: none.
   [[nodiscard]] bool poll(DiskEvent& event);
@@ -68,6 +69,8 @@ class DiskStore {
   /// In the order of the files that were given.
   [[nodiscard]] const StorePath& path(std::size_t i) const { return *store_paths_[i]; }
   [[nodiscard]] PathState path_state(std::size_t i) const;
+  /// Memory that it does I/O with, apart from slots.
+  [[nodiscard]] std::uint64_t scratch_bytes() const { return arena_.all().size(); }
   /// What of the paths' files is in use: segments that are not free. Right from kReady on.
   [[nodiscard]] std::uint64_t used_bytes() const;
   [[nodiscard]] std::uint64_t live_bytes() const;
@@ -118,7 +121,7 @@ class DiskStore {
   StoreReclaim reclaim_;
   StoreFlush flush_;
   StoreMarks marks_;
-  Step step_ = Step::kOpening;
+  JobStep<Step> step_{shared_.io.changes(), Step::kOpening};
   Status status_;
   std::uint64_t told_progress_ = 0;
   std::uint64_t close_tag_ = 0;

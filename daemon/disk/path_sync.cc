@@ -35,6 +35,7 @@ void PathSync::finish() {
     ++io_.stats().syncs_done;
   }
   settled_ = covered_;
+  ++io_.changes();  // who waits for it looks in the next round
 }
 
 }  // namespace kvtier

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "daemon/disk/format_scan.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/open_index.h"
 #include "daemon/disk/store_path.h"
 
@@ -49,7 +50,7 @@ class SegmentScan {
   StorePath* path_ = nullptr;
   OpenIndex* index_ = nullptr;
   SegmentContext segment_;
-  Step step_ = Step::kDone;
+  JobStep<Step> step_{shared_.io.changes(), Step::kDone};
   std::uint64_t at_ = 0;  ///< next offset to look at
   std::uint64_t chunk_ = kChunkBytes;
   ScanStep group_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/open_index.h"
 #include "daemon/disk/store_path.h"
 
@@ -30,7 +31,7 @@ class SegmentSeal {
   StorePath& path_;
   OpenIndex& index_;
   IoPieces pieces_;
-  Step step_ = Step::kIdle;
+  JobStep<Step> step_{shared_.io.changes(), Step::kIdle};
   std::uint32_t segment_ = 0;
   std::uint64_t data_end_ = 0;
   std::uint64_t ticket_ = 0;

@@ -37,9 +37,11 @@ std::optional<std::uint32_t> SegmentTable::pick_free() const {
 
 std::optional<std::uint32_t> SegmentTable::pick_victim() const {
   std::optional<std::uint32_t> best;
+  const bool may_move = count(SegmentState::kFree) > 0;
   for (std::uint32_t i = 0; i < count(); ++i) {
     const SegmentRow& row = rows_[i];
     if (row.state != SegmentState::kSealed || (row.index_bytes == 0 && !row.is_void)) continue;
+    if (row.marks > 0 && !row.is_void && !may_move) continue;
     if (!best.has_value() || row.live_bytes < rows_[*best].live_bytes) best = i;
   }
   return best;

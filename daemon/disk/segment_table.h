@@ -77,7 +77,8 @@ class SegmentTable {
 
   /// The free one of the lowest number.
   [[nodiscard]] std::optional<std::uint32_t> pick_free() const;
-  /// The sealed one with the least live bytes; those without a footer wait for the next start.
+  /// The sealed one with the least live bytes; those without a footer wait for the next start. While no segment is free
+  /// only those without marks: blocks may be dropped, marks have to be moved.
   [[nodiscard]] std::optional<std::uint32_t> pick_victim() const;
 
   /// Whether the locator's use of the segment is the present one, and may be read.

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/segment_survey.h"
 #include "daemon/disk/store_choice.h"
 #include "daemon/disk/superblock_io.h"
@@ -62,7 +63,7 @@ class StoreOpening {
 
   StoreShared& shared_;
   std::vector<std::unique_ptr<Path>> paths_;
-  Step step_ = Step::kBegin;
+  JobStep<Step> step_{shared_.io.changes(), Step::kBegin};
   Status status_;
   bool is_fresh_ = false;
   bool was_closed_ = false;

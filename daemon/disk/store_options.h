@@ -33,10 +33,11 @@ struct StoreOptions {
   std::uint64_t block_bytes_max = 2 * kMiB;  ///< of a payload: sizes the buffer that recovery and reclaim use
   std::uint64_t segment_bytes = 256 * kMiB;  ///< of a new store
   std::uint32_t alignment = kAlignmentMin;   ///< of a new store: what every slot is aligned to
-  std::uint32_t free_segments_low = 2;       ///< a path: reclaim begins below
-  std::uint32_t keep_percent_max = 50;       ///< of a segment: what reclaim moves at most, so that it gains
-  TimeNs io_deadline_ns = 5 * kNsPerSecond;  ///< of each request: a device that is later is slow
-  TimeNs probe_interval_ns = kNsPerSecond;   ///< of a path that failed or was slow; doubles up to 32 times
+  std::uint32_t free_segments_low =
+      2;  ///< a path: reclaim begins below; 2 at least, as one is for what it moves
+  std::uint32_t keep_percent_max = 50;        ///< of a segment: what reclaim moves at most, so that it gains
+  TimeNs io_deadline_ns = 5 * kNsPerSecond;   ///< of each request: a device that is later is slow
+  TimeNs probe_interval_ns = kNsPerSecond;    ///< of a path that failed or was slow; doubles up to 32 times
   std::uint64_t wall_minus_monotonic_ns = 0;  ///< for times on disk
   WriteBudgetOptions budget;                  ///< of what reclaim rewrites
   HomePolicy home = HomePolicy::kRefuse;

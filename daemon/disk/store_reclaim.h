@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/disk/footer_load.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/path_writer.h"
 
 namespace kvtier {
@@ -47,6 +48,10 @@ class StoreReclaim {
   void step(TimeNs now_ns);
   [[nodiscard]] ReclaimView view(const StorePath& path) const;
   [[nodiscard]] bool is_idle() const { return step_ == Step::kIdle; }
+  /// When it tries again what could not be done.
+  [[nodiscard]] TimeNs next_deadline_ns() const {
+    return step_ == Step::kIdle && not_before_ns_ > now_ns_ ? not_before_ns_ : kNever;
+  }
   /// Begins no other segment.
   void stop() { is_stopped_ = true; }
 
@@ -108,7 +113,7 @@ class StoreReclaim {
   std::size_t writes_open_ = 0;    ///< moves and marks that are not answered
   std::size_t next_answer_ = 0;
   DiskRecord mark_shape_{};  ///< marks have neither parts nor sums
-  Step step_ = Step::kIdle;
+  JobStep<Step> step_{shared_.io.changes(), Step::kIdle};
   std::size_t path_ = 0;
   std::size_t next_path_ = 0;
   std::uint32_t segment_ = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/disk/footer_load.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/mark_set.h"
 #include "daemon/disk/path_writer.h"
 #include "daemon/disk/segment_scan.h"
@@ -68,7 +69,7 @@ class StoreRecovery {
   SegmentScan scan_;
   MarkSet marks_;
   const bool is_fresh_;
-  Step step_ = Step::kFooters;
+  JobStep<Step> step_{shared_.io.changes(), Step::kFooters};
   Cursor cursor_;
   std::vector<Cursor> scans_;  ///< segments that are to be scanned
   bool is_scanning_ = false;

@@ -26,8 +26,9 @@ void SuperblockIo::read(TimeNs now_ns) {
 void SuperblockIo::write(const Superblock& block) {
   KV_CHECK(is_done(), "one update of a superblock at a time");
   block_ = block;
-  step_ = Step::kFirst;
   is_begun_ = false;
+  step_ = is_opened_ ? Step::kFirst : Step::kOpeningSync;
+  if (!is_opened_) ticket_ = path_.sync.take(SyncCause::kOpening);
 }
 
 void SuperblockIo::write_pair(bool is_first, TimeNs now_ns) {
@@ -59,6 +60,7 @@ void SuperblockIo::step(TimeNs now_ns) {
       pieces_.step();
       if (pieces_.is_released()) after_pieces();
       return;
+    case Step::kOpeningSync:
     case Step::kFirstSync:
     case Step::kSecondSync:
       return after_sync(now_ns);
@@ -88,8 +90,11 @@ void SuperblockIo::after_sync(TimeNs) {
   if (result == SyncResult::kPending) return;
   if (result == SyncResult::kFailed)
     return fail(Code::kSystem, "fdatasync of a superblock", shared_.io.luck(path_.file.file).error);
+  is_opened_ = true;
   if (step_ == Step::kSecondSync) first_copy_ = 0;  // all are equal now
-  step_ = step_ == Step::kFirstSync ? Step::kSecond : Step::kIdle;
+  step_ = step_ == Step::kOpeningSync ? Step::kFirst
+          : step_ == Step::kFirstSync ? Step::kSecond
+                                      : Step::kIdle;
   is_begun_ = false;
 }
 

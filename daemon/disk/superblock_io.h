@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "daemon/disk/format_superblock.h"
+#include "daemon/disk/job_step.h"
 #include "daemon/disk/store_path.h"
 
 namespace kvtier {
@@ -25,7 +26,7 @@ class SuperblockIo {
   [[nodiscard]] Result<SuperblockChoice> choose();
 
  private:
-  enum class Step : std::uint8_t { kIdle, kRead, kFirst, kFirstSync, kSecond, kSecondSync };
+  enum class Step : std::uint8_t { kIdle, kRead, kOpeningSync, kFirst, kFirstSync, kSecond, kSecondSync };
 
   void add(IoKind kind, std::uint32_t copy, TimeNs now_ns);
   void write_pair(bool is_first, TimeNs now_ns);
@@ -38,8 +39,9 @@ class SuperblockIo {
   StoreShared& shared_;
   StorePath& path_;
   IoPieces pieces_;
-  Step step_ = Step::kIdle;
+  JobStep<Step> step_{shared_.io.changes(), Step::kIdle};
   bool is_begun_ = false;
+  bool is_opened_ = false;        ///< what was read is durable
   std::uint32_t first_copy_ = 0;  ///< of the pair that is written first
   Superblock block_{};
   std::uint64_t ticket_ = 0;

@@ -25,6 +25,7 @@ SimStoreOptions world_options(const DiskWorldOptions& world, Prng& chance) {
 DiskWorld::DiskWorld(const DiskWorldOptions& options)
     : options_(options), chance_(options.seed), disk_(chance_.next()), paths_(1 + chance_.below(2)) {
   scrambling_ = std::array<std::uint32_t, 4>{0, 0, 4, 1}[chance_.below(4)];
+  if (options_.is_cut_early) scrambling_ = 1;
   for (std::uint64_t space = 0; space < 2; ++space) {
     for (std::uint64_t number = 0; number < kKeys; ++number)
       names_[key_of({number, space}).key.words] = {number, space};
@@ -68,7 +69,8 @@ void DiskWorld::begin_life() {
 
 void DiskWorld::open_and_check() {
   // Sometimes the cut comes while it opens.
-  const std::uint64_t rounds = chance_.below(3) == 0 ? chance_.below(120) : 100'000;
+  const bool is_early = chance_.below(options_.is_cut_early && epoch_ > 0 ? 1 : 3) == 0;
+  const std::uint64_t rounds = is_early ? chance_.below(120) : 100'000;
   const bool is_open = sim_->run(
       [&] { return sim_->store().is_ready() || sim_->last(DiskEventKind::kRefused) != nullptr; }, rounds);
   if (const DiskEvent* refused = sim_->last(DiskEventKind::kRefused); refused != nullptr)
@@ -255,7 +257,7 @@ void DiskWorld::end_life() {
   stats_.store.marks += stats.marks;
   for (std::size_t i = 0; i < kDiskFaultCount; ++i) stats_.store.faults[i] += stats.faults[i];
   if (was_ready) ++stats_.cuts_while_serving;
-  const bool is_kill = chance_.below(4) == 0;
+  const bool is_kill = chance_.below(options_.is_cut_early ? 2 : 4) == 0;
   if (is_kill) {
     ++stats_.kills;
   } else {
@@ -303,11 +305,15 @@ void DiskWorld::rot() {
   for (std::uint64_t i = chance_.below(6); i > 0; --i) {
     std::vector<std::byte>& image = disk_.image(disk_.open("path" + std::to_string(chance_.below(paths_))));
     const std::uint64_t units = (image.size() - kSegmentsOffset) / kAlignmentMin;
-    const std::uint64_t at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
+    std::uint64_t at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
+    // Half the time where a header is, if one is found.
+    for (int tries = chance_.below(2) == 0 ? 16 : 0; tries > 0 && image[at] != std::byte{'K'}; --tries)
+      at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
     const std::uint64_t from = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
     switch (chance_.below(4)) {
       case 0:
-        image[at + chance_.below(kAlignmentMin)] ^= std::byte{0x10};
+        image[at + chance_.below(chance_.below(2) == 0 ? sizeof(RecordHeader) : kAlignmentMin)] ^=
+            std::byte{0x10};
         break;
       case 1:
         std::copy_n(image.begin() + static_cast<std::ptrdiff_t>(from), kAlignmentMin,

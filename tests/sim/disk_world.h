@@ -19,8 +19,10 @@ struct DiskWorldOptions {
   std::uint32_t lives = 6;
   std::uint32_t steps_max = 900;     ///< of a life
   std::uint32_t syncs_left_out = 0;  ///< StoreOptions
-  bool is_closed_often = false;      ///< lives that end cleanly, or are cut while they do
-  bool has_bit_rot = false;          ///< between lives, and while they last, bytes of the disks change
+  bool is_cut_early =
+      false;  ///< lives that end while they open, on disks that leave no half-written sector as it was
+  bool is_closed_often = false;  ///< lives that end cleanly, or are cut while they do
+  bool has_bit_rot = false;      ///< between lives, and while they last, bytes of the disks change
 };
 
 /// What happened in all lives, to see that a world goes where the faults are.

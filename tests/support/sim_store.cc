@@ -88,14 +88,14 @@ std::span<std::byte> SimStore::slot_of(std::size_t slot) {
 }
 
 void SimStore::step() {
-  store_->do_work(clock_.now_ns());
+  const std::size_t work = store_->do_work(clock_.now_ns());
   DiskEvent event;
   while (store_->poll(event)) handle(event);
   const TimeNs next_ns = store_->next_deadline_ns();
   const TimeNs now_ns = clock_.now_ns();
-  // At least a little, so that what waits for time alone goes on.
-  clock_.advance(next_ns != kNever && next_ns > now_ns ? std::min<TimeNs>(next_ns - now_ns, kNsPerMs)
-                                                       : kNsPerUs);
+  // As an agent sleeps: not before there is no work, and then until something is due.
+  const bool is_asleep = work == 0 && next_ns != kNever && next_ns > now_ns;
+  clock_.advance(is_asleep ? next_ns - now_ns : kNsPerUs);
 }
 
 bool SimStore::run(const std::function<bool()>& is_done, std::size_t rounds) {

@@ -44,6 +44,14 @@ class LinkRanks(unittest.TestCase):
                  "daemon/index/i.h": '#include "daemon/model/m.h"\n#include "libkvclient/base/b.h"'}
         self.assertEqual(broken(link_ranks, files), [])
 
+    def test_of_two_libraries_each_links_what_its_own_sources_include(self):
+        cmake = "kvtier_library(kv_pure SOURCES p.cc)\nkvtier_library(kv_model SOURCES m.cc DEPENDS kv_pure {})"
+        files = {**BASE, **MODEL, "daemon/model/p.cc": "", "daemon/model/m.cc": '#include "daemon/model/m.h"'}
+        self.assertEqual(broken(link_ranks, {**files, "daemon/model/CMakeLists.txt": cmake.format("kv_base")}), [])
+        self.assertEqual(broken(link_ranks, {**files, "daemon/model/CMakeLists.txt": cmake.format("")}),
+                         ["daemon/model/CMakeLists.txt:2: kv_model does not link libkvclient/base, which "
+                          "daemon/model includes"])
+
     def test_users_of_the_client_include_its_contract(self):
         files = {"libkvclient/src/CMakeLists.txt": "kvtier_library(kv_client SOURCES c.cc)",
                  "libkvclient/include/kvclient/kvclient.h": "",

@@ -26,7 +26,7 @@ def check(tree):
                 yield Finding(path, line, f"{name} links {link}: {reason}")
             elif other not in used.get(module, set()):
                 yield Finding(path, line, f"{name} links {link}, and nothing in {module} includes {other}")
-        yield from _missing(target, targets, module_of, used.get(module, set()))
+        yield from _missing(target, targets, module_of, _used_by(tree, target, module_of, used.get(module, set())))
 
 
 def _used_modules(tree):
@@ -35,6 +35,15 @@ def _used_modules(tree):
         modules = used.setdefault(ranks.module_of(path), set())
         modules.update(ranks.module_of(include.path) for include in includes(tree, path) if include.path)
     return used
+
+
+def _used_by(tree, target, module_of, used_by_module):
+    """Of a module with several libraries, what this one's sources and the headers of their names include."""
+    if list(module_of.values()).count(module_of[target.name]) == 1 or not target.sources:
+        return used_by_module
+    own = set(target.sources) | {source.rsplit(".", 1)[0] + ".h" for source in target.sources}
+    return {ranks.module_of(include.path) for path in tree.named(*CPP) if str(path) in own
+            for include in includes(tree, path) if include.path}
 
 
 def _missing(target, targets, module_of, used):

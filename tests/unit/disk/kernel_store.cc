@@ -58,7 +58,8 @@ DiskEvent KernelStore::wait(DiskEventKind kind) {
     }
     if (work > 0 || store_->next_deadline_ns() <= clock_.now_ns()) continue;
     pollfd ready{ring_->completion_fd(), POLLIN, 0};
-    (void)::poll(&ready, 1, 1);
+    // Long: a store that slept although it had work would be seen.
+    (void)::poll(&ready, 1, 2000);
   }
 }
 

@@ -36,5 +36,18 @@ TEST(DiskStore, WhatIsPutIsReadAndIsThereAfterAPowerCut) {
   EXPECT_EQ(sim.slots_free(), small_sim_options().slots);
 }
 
+// With the sizes of a real store: blocks of 2 MiB, segments of 256 MiB.
+TEST(DiskStore, ItsOwnMemoryIsAFewMiB) {
+  std::array<std::uint64_t, 2> bytes{};
+  for (std::size_t paths = 1; paths <= 2; ++paths) {
+    SimDisk disk(1);
+    SimStoreOptions options = small_sim_options();
+    options.store = StoreOptions{.fresh_store = {{1, 2}}, .scratch_region = IoRegion{0}};
+    bytes[paths - 1] = SimStore(disk, options, paths, kAlignmentMin).store().scratch_bytes();
+  }
+  EXPECT_LE(bytes[0], 10 * kMiB);
+  EXPECT_LE(bytes[1] - bytes[0], 3 * kMiB);
+}
+
 }  // namespace
 }  // namespace kvtier::test

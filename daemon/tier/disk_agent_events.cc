@@ -125,8 +125,8 @@ void DiskAgent::look_at_budget() {
   bool is_any_ok = false;
   for (std::size_t i = 0; i < path_count_ && view_.state == DiskTierState::kServing; ++i)
     is_any_ok = is_any_ok || store_->path_state(i) == PathState::kOk;
-  view_.takes_puts = is_any_ok && puts_.size() < kPutsWaitingMax &&
-                     view_.budget_left_bytes >= options_.store.block_bytes_max;
+  const std::uint64_t needed = std::min(options_.store.block_bytes_max, options_.budget.burst_bytes / 2);
+  view_.takes_puts = is_any_ok && puts_.size() < kPutsWaitingMax && view_.budget_left_bytes >= needed;
   // relaxed: a hint (DiskChannel).
   channel_.takes_puts.store(view_.takes_puts, std::memory_order_relaxed);
 }

@@ -94,7 +94,7 @@ class DiskAgent final : public Agent {
   std::size_t deliver();
   void look_at_budget();
   void publish(bool is_due);
-  [[nodiscard]] DiskTierState state() const;
+  [[nodiscard]] NvmeTierState state() const;
 
   // constant after construction
   const DiskAgentOptions options_;

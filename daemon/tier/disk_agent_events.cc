@@ -111,19 +111,19 @@ void DiskAgent::answer_rest() {
   store_->answer(std::span(answers_).first(questions_));
 }
 
-DiskTierState DiskAgent::state() const {
-  if (is_refused_) return DiskTierState::kRefused;
-  if (is_closed_) return DiskTierState::kClosed;
-  if (is_closing_) return DiskTierState::kClosing;
-  if (!is_open_) return DiskTierState::kWaiting;
-  return store_->is_ready() ? DiskTierState::kServing : DiskTierState::kRecovering;
+NvmeTierState DiskAgent::state() const {
+  if (is_refused_) return NvmeTierState::kRefused;
+  if (is_closed_) return NvmeTierState::kClosed;
+  if (is_closing_) return NvmeTierState::kClosing;
+  if (!is_open_) return NvmeTierState::kWaiting;
+  return store_->is_ready() ? NvmeTierState::kServing : NvmeTierState::kRecovering;
 }
 
 void DiskAgent::look_at_budget() {
   view_.state = state();
   view_.budget_left_bytes = budget_.level_bytes(now_ns_);
   bool is_any_ok = false;
-  for (std::size_t i = 0; i < path_count_ && view_.state == DiskTierState::kServing; ++i)
+  for (std::size_t i = 0; i < path_count_ && view_.state == NvmeTierState::kServing; ++i)
     is_any_ok = is_any_ok || store_->path_state(i) == PathState::kOk;
   const std::uint64_t needed = std::min(options_.store.block_bytes_max, options_.budget.burst_bytes / 2);
   view_.takes_puts = is_any_ok && puts_.size() < kPutsWaitingMax && view_.budget_left_bytes >= needed;
@@ -154,19 +154,19 @@ void DiskAgent::publish(bool is_due) {
   snapshot_.publish(view_);
 }
 
-std::string_view disk_tier_state_name(DiskTierState state) {
+std::string_view nvme_tier_state_name(NvmeTierState state) {
   switch (state) {
-    case DiskTierState::kWaiting:
+    case NvmeTierState::kWaiting:
       return "waiting";
-    case DiskTierState::kRecovering:
+    case NvmeTierState::kRecovering:
       return "recovering";
-    case DiskTierState::kServing:
+    case NvmeTierState::kServing:
       return "serving";
-    case DiskTierState::kClosing:
+    case NvmeTierState::kClosing:
       return "closing";
-    case DiskTierState::kClosed:
+    case NvmeTierState::kClosed:
       return "closed";
-    case DiskTierState::kRefused:
+    case NvmeTierState::kRefused:
       return "refused";
   }
   return "unknown";

@@ -2,7 +2,6 @@
 // What lies between conductor and agent of the NVMe tier: two mailboxes and a flag; and the conductor's end of them.
 
 #include <atomic>
-#include <vector>
 
 #include "daemon/agent/mailbox.h"
 #include "daemon/tier/disk_port.h"
@@ -37,11 +36,8 @@ class DiskChannel {
 
 class MailboxDiskPort final : public DiskPort {
  public:
-  /// `known`: what the catalog had.
-  MailboxDiskPort(DiskChannel& channel, std::vector<DiskSpace> known)
-      : channel_(channel), known_(std::move(known)) {}
+  explicit MailboxDiskPort(DiskChannel& channel) : channel_(channel) {}
 
-  [[nodiscard]] std::vector<DiskSpace> take_known_spaces() override { return std::move(known_); }
   [[nodiscard]] bool send(const DiskCommand& command) override { return channel_.commands.push(command); }
   [[nodiscard]] bool receive(DiskNews& news) override { return channel_.news.pop(news); }
   [[nodiscard]] bool takes_puts() const override {
@@ -50,7 +46,6 @@ class MailboxDiskPort final : public DiskPort {
 
  private:
   DiskChannel& channel_;
-  std::vector<DiskSpace> known_;
 };
 
 }  // namespace kvtier

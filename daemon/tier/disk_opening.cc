@@ -18,14 +18,14 @@ std::uint64_t clock_ns(clockid_t clock) {
   return static_cast<std::uint64_t>(now.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-IoEngineOptions engine_options(const DiskTierOptions& options) {
+IoEngineOptions engine_options(const NvmeTierOptions& options) {
   return {.engine = options.engine,
           .depth = kDepth,
           .files_max = static_cast<std::uint32_t>(options.paths.size()),
           .regions_max = options.slabs_max + 1};
 }
 
-DiskAgentOptions agent_options(const DiskTierOptions& options) {
+DiskAgentOptions agent_options(const NvmeTierOptions& options) {
   const BudgetShares shares = share_budget(options.write_budget_bytes_per_day);
   DiskAgentOptions result{.slabs_max = options.slabs_max, .budget = shares.puts};
   DiskStoreOptions& store = result.store;
@@ -52,13 +52,14 @@ BudgetShares share_budget(std::uint64_t bytes_per_day) {
           {.bytes_per_day = moves, .burst_bytes = moves / kHours}};
 }
 
-DiskTier::DiskTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
+NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
     : waiter_(std::move(waiter)),
       channel_(*waiter_, conductor_),
-      port_(channel_, parts.catalog.spaces()),
+      port_(channel_),
+      known_(parts.catalog.spaces()),
       agent_(std::make_unique<DiskAgent>(options, std::move(parts), channel_)) {}
 
-void DiskOpening::open_paths(const DiskTierOptions& options, const IoEngineOptions& engine,
+void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine,
                              DiskAgentParts& parts) {
   const PathOpeningOptions path_options{.direct = options.direct,
                                         .segment_bytes = options.segment_bytes,
@@ -87,7 +88,7 @@ void DiskOpening::open_paths(const DiskTierOptions& options, const IoEngineOptio
   facts.spaces_corrupt = parts.catalog.corrupt_count();
 }
 
-Status DiskOpening::open_agent(const DiskTierOptions& options, const IoEngineOptions& engine,
+Status DiskOpening::open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine,
                                DiskAgentParts parts) {
   Result<std::unique_ptr<IoBackend>> backend = open_io_engine(engine);
   if (!backend.is_ok()) return backend.status();
@@ -103,11 +104,11 @@ Status DiskOpening::open_agent(const DiskTierOptions& options, const IoEngineOpt
   }
   Result<std::unique_ptr<RingWaiter>> waiter = RingWaiter::create(*parts.ring);
   if (!waiter.is_ok()) return waiter.status();
-  tier.reset(new DiskTier(agent_options(options), std::move(parts), std::move(waiter).value()));
+  tier.reset(new NvmeTier(agent_options(options), std::move(parts), std::move(waiter).value()));
   return Status::ok();
 }
 
-DiskOpening DiskOpening::open(const DiskTierOptions& options) {
+DiskOpening DiskOpening::open(const NvmeTierOptions& options) {
   DiskOpening opening;
   const IoEngineOptions engine = engine_options(options);
   DiskAgentParts parts;

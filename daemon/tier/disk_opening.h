@@ -13,7 +13,7 @@
 
 namespace kvtier {
 
-struct DiskTierOptions {
+struct NvmeTierOptions {
   std::vector<DiskFolder> paths;
   IoEngine engine = IoEngine::kAuto;
   DirectUse direct = DirectUse::kAuto;
@@ -27,7 +27,7 @@ struct DiskTierOptions {
 };
 
 /// How the tier was opened. Constant after the start.
-struct DiskTierFacts {
+struct NvmeTierFacts {
   std::vector<DiskPathFacts> paths;  ///< in the order of the options
   std::vector<std::size_t> opened;   ///< of those, the agent's paths in its order
   IoFact<std::string> engine;
@@ -37,11 +37,14 @@ struct DiskTierFacts {
 };
 
 /// Agent, its channel, and where it sleeps.
-class DiskTier {
+class NvmeTier {
  public:
   /// The threads' conductor, before any of them runs; it outlives the tier.
   void set_conductor(Waiter& conductor) { conductor_.set(conductor); }
   DiskPort& port() { return port_; }
+  /// The spaces of what earlier daemons stored, without ids: each that is still wanted is given ids and sent as kSpace,
+  /// before kOpen. Blocks of the others come as entries without a tenant. Once.
+  [[nodiscard]] std::vector<DiskSpace> take_known_spaces() { return std::move(known_); }
   DiskAgent& agent() { return *agent_; }
   [[nodiscard]] const DiskSnapshotCell& snapshot() const { return agent_->snapshot(); }
   Waiter& waiter() { return *waiter_; }
@@ -50,25 +53,26 @@ class DiskTier {
 
  private:
   friend struct DiskOpening;
-  DiskTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter);
+  NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter);
 
   LateWaiter conductor_;
   std::unique_ptr<RingWaiter> waiter_;
   DiskChannel channel_;
   MailboxDiskPort port_;
+  std::vector<DiskSpace> known_;
   std::unique_ptr<DiskAgent> agent_;  ///< goes first: it has the ring that the waiter looks at
 };
 
 struct DiskOpening {
-  DiskTierFacts facts;
+  NvmeTierFacts facts;
   Status status;                   ///< why there is no tier
-  std::unique_ptr<DiskTier> tier;  ///< null: no path opened, or the ring did not
+  std::unique_ptr<NvmeTier> tier;  ///< null: no path opened, or the ring did not
 
-  static DiskOpening open(const DiskTierOptions& options);
+  static DiskOpening open(const NvmeTierOptions& options);
 
  private:
-  void open_paths(const DiskTierOptions& options, const IoEngineOptions& engine, DiskAgentParts& parts);
-  Status open_agent(const DiskTierOptions& options, const IoEngineOptions& engine, DiskAgentParts parts);
+  void open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine, DiskAgentParts& parts);
+  Status open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine, DiskAgentParts parts);
 };
 
 /// What is taken of a day's budget for puts, and for moving what is worth keeping.

@@ -1,8 +1,6 @@
 #pragma once
 // The conductor's end of the NVMe tier. Two of them: the agent's mailboxes (DiskAgent), and a script in tests.
 
-#include <vector>
-
 #include "daemon/tier/disk_command.h"
 
 namespace kvtier {
@@ -15,9 +13,6 @@ class DiskPort {
   DiskPort& operator=(const DiskPort&) = delete;
   virtual ~DiskPort() = default;
 
-  /// The spaces of what earlier daemons stored, without ids: each that is still wanted is given ids and sent as kSpace,
-  /// before kOpen. Blocks of the others come as entries without a tenant. Once, at start; takes memory.
-  [[nodiscard]] virtual std::vector<DiskSpace> take_known_spaces() { return {}; }
   /// False: full; `command` is as it was, try again after the next receive().
   [[nodiscard]] virtual bool send(const DiskCommand& command) = 0;
   /// The next news; false: none.

@@ -14,7 +14,7 @@
 
 namespace kvtier {
 
-enum class DiskTierState : std::uint8_t {
+enum class NvmeTierState : std::uint8_t {
   kWaiting,  ///< for the conductor's kOpen
   kRecovering,
   kServing,
@@ -22,7 +22,7 @@ enum class DiskTierState : std::uint8_t {
   kClosed,
   kRefused,  ///< refusal says why
 };
-std::string_view disk_tier_state_name(DiskTierState state);
+std::string_view nvme_tier_state_name(NvmeTierState state);
 
 struct DiskPathSnapshot {
   PathState state = PathState::kOk;
@@ -35,7 +35,7 @@ struct DiskPathSnapshot {
 
 /// Trivially copyable, so that the agent takes no memory for it.
 struct DiskSnapshot {
-  DiskTierState state = DiskTierState::kWaiting;
+  NvmeTierState state = NvmeTierState::kWaiting;
   Code close_code = Code::kOk;  ///< of kClosed
   bool takes_puts = false;
   std::uint64_t recovery_done = 0;  ///< of recovery_total steps

@@ -91,7 +91,7 @@ TEST(DiskAgent, EntriesOfASpaceThatNobodyDescribedHaveNoTenant) {
     ASSERT_TRUE(world.run([&] { return world.count(DiskNewsKind::kClosed) == 1; }));
     EXPECT_EQ(world.last(DiskNewsKind::kClosed)->code, Code::kOk);
     EXPECT_EQ(world.last(DiskNewsKind::kClosed)->tag, 9U);
-    EXPECT_TRUE(world.run([&] { return world.view().state == DiskTierState::kClosed; }));
+    EXPECT_TRUE(world.run([&] { return world.view().state == NvmeTierState::kClosed; }));
   }
   TierWorld world(disk, {});
   world.space = world_space("other", "1", NamespaceId{3}, SpaceId{1});
@@ -295,7 +295,7 @@ TEST(DiskAgent, ASpaceIsOnDiskBeforeItsFirstBlock) {
   SimDisk disk(1);
   {
     TierWorld world(disk, {.folder = dir.path()});
-    EXPECT_TRUE(world.port().take_known_spaces().empty());
+    EXPECT_TRUE(world.known.empty());
     ASSERT_TRUE(world.open());
     SpaceCatalog before;
     ASSERT_TRUE(before.read_folder(dir.path()).is_ok());
@@ -306,10 +306,9 @@ TEST(DiskAgent, ASpaceIsOnDiskBeforeItsFirstBlock) {
     EXPECT_EQ(after.spaces().size(), 1U);
   }
   TierWorld world(disk, {.folder = dir.path()});
-  const std::vector<DiskSpace> known = world.port().take_known_spaces();
-  ASSERT_EQ(known.size(), 1U);
-  EXPECT_EQ(known[0].namespace_name, "default");
-  EXPECT_EQ(known[0].encoding, world.space->encoding);
+  ASSERT_EQ(world.known.size(), 1U);
+  EXPECT_EQ(world.known[0].namespace_name, "default");
+  EXPECT_EQ(world.known[0].encoding, world.space->encoding);
 }
 
 TEST(DiskAgent, WithoutAPlaceForItsSpaceABlockIsNotWritten) {
@@ -334,7 +333,7 @@ TEST(DiskAgent, AStoreThatIsRefusedSaysWhyAndTheRestGoesOn) {
     disk.image(disk.open("path0"))[copy * kSuperblockStrideBytes + 30] ^= std::byte{1};
   TierWorld world(disk, {});
   EXPECT_FALSE(world.open());
-  EXPECT_TRUE(world.run([&] { return world.view().state == DiskTierState::kRefused; }));
+  EXPECT_TRUE(world.run([&] { return world.view().state == NvmeTierState::kRefused; }));
   EXPECT_FALSE(world.agent().snapshot().refusal().empty());
   EXPECT_FALSE(world.port().takes_puts());
   world.send(world.put(0, 0));

@@ -3,121 +3,29 @@
 #include "daemon/tier/disk_opening.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/agent/agent_runner.h"
-#include "daemon/agent/eventfd_waiter.h"
 #include "daemon/disk/format_seal.h"
 #include "daemon/tier/space_format.h"
-#include "tests/support/pattern_block.h"
-#include "tests/support/scratch_dir.h"
-#include "tests/unit/tier/tier_world.h"
+#include "tests/unit/tier/running_tier.h"
 
 namespace kvtier::test {
 namespace {
 
-constexpr std::uint64_t kSlabBytes = 16 * kMiB;
+class NvmeTierThreads : public ::testing::TestWithParam<IoEngine> {};
 
-std::string make_folder(const ScratchDir& dir, const std::string& name) {
-  std::filesystem::create_directory(dir.file(name));
-  return dir.file(name);
-}
-
-DiskTierOptions options_of(const std::vector<std::string>& folders, IoEngine engine = IoEngine::kPosix) {
-  DiskTierOptions options{.engine = engine,
-                          .segment_bytes = 4 * kMiB,
-                          .slab_bytes = kSlabBytes,
-                          .slabs_max = 2,
-                          .instance = "pid 17, socket S"};
-  for (const std::string& folder : folders) options.paths.push_back({folder, 33 * kMiB});
-  return options;
-}
-
-/// The conductor's end on this thread, the agent on its own.
-class RunningTier {
- public:
-  explicit RunningTier(const DiskTierOptions& options) : opening_(DiskOpening::open(options)) {
-    if (opening_.tier == nullptr) return;
-    waiter_ = EventfdWaiter::create().value();
-    tier().set_conductor(*waiter_);
-    memory_ = static_cast<std::byte*>(
-        ::mmap(nullptr, kSlabBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    runner_ = std::make_unique<AgentRunner>(tier().agent(), tier().waiter(), clock_, AgentLoopOptions{});
-    KV_CHECK(runner_->start().is_ok(), "a thread is to be had");
-  }
-  ~RunningTier() {
-    if (runner_ != nullptr) runner_->stop();
-    opening_.tier.reset();  // the ring lets go of the memory
-    if (memory_ != nullptr) ::munmap(memory_, kSlabBytes);
-  }
-
-  DiskTier& tier() { return *opening_.tier; }
-  DiskOpening& opening() { return opening_; }
-  std::span<std::byte> slot(std::uint32_t slot) {
-    return {memory_ + slot * kWorldSlotBytes, kWorldSlotBytes};
-  }
-
-  void send(const DiskCommand& command) {
-    while (!tier().port().send(command)) receive_one();
-  }
-  /// Sleeps until a piece of news is there; kept in `news` too.
-  DiskNews receive_one() {
-    DiskNews each;
-    while (!tier().port().receive(each)) waiter_->wait(0, kNever);
-    news.push_back(each);
-    return each;
-  }
-  DiskNews wait_for(DiskNewsKind kind) {
-    for (DiskNews each = receive_one();; each = receive_one()) {
-      if (each.kind == kind) return each;
-    }
-  }
-  void open() {
-    send({.kind = DiskCommandKind::kSlabAdd, .slab = SlabIndex{0}, .data = memory_, .bytes = kSlabBytes});
-    send({.kind = DiskCommandKind::kSpace, .described = space});
-    send({.kind = DiskCommandKind::kOpen});
-    wait_for(DiskNewsKind::kReady);
-  }
-  DiskCommand command(DiskCommandKind kind, std::uint64_t number, std::uint32_t at) {
-    return {.kind = kind,
-            .tenant = space->tenant,
-            .space = space->space,
-            .slab = SlabIndex{0},
-            .tag = number,
-            .key = pattern_key(1, number),
-            .data = slot(at).data()};
-  }
-  void close() {
-    while (!tier().close()) receive_one();
-    EXPECT_EQ(wait_for(DiskNewsKind::kClosed).code, Code::kOk);
-  }
-
-  std::vector<DiskNews> news;
-  std::shared_ptr<const DiskSpace> space = world_space("default", "1", NamespaceId{0}, SpaceId{1});
-
- private:
-  SystemClock clock_;
-  DiskOpening opening_;
-  std::unique_ptr<EventfdWaiter> waiter_;
-  std::byte* memory_ = nullptr;
-  std::unique_ptr<AgentRunner> runner_;
-};
-
-class DiskTierThreads : public ::testing::TestWithParam<IoEngine> {};
-
-TEST_P(DiskTierThreads, BlocksAreThereAfterACleanEndAndReadByAnotherLife) {
+TEST_P(NvmeTierThreads, BlocksAreThereAfterACleanEndAndReadByAnotherLife) {
   constexpr std::uint64_t kBlocks = 600;
   const ScratchDir dir;
   const std::vector<std::string> folders = {make_folder(dir, "a"), make_folder(dir, "b")};
   {
     RunningTier life(options_of(folders, GetParam()));
     ASSERT_NE(life.opening().tier, nullptr) << life.opening().status.to_string();
-    EXPECT_TRUE(life.tier().port().take_known_spaces().empty());
+    EXPECT_TRUE(life.tier().take_known_spaces().empty());
     life.open();
     for (std::uint64_t i = 0; i < kBlocks; ++i) {
       const auto at = static_cast<std::uint32_t>(i);
@@ -134,7 +42,7 @@ TEST_P(DiskTierThreads, BlocksAreThereAfterACleanEndAndReadByAnotherLife) {
   }
   RunningTier life(options_of(folders, GetParam()));
   ASSERT_NE(life.opening().tier, nullptr) << life.opening().status.to_string();
-  ASSERT_EQ(life.tier().port().take_known_spaces().size(), 1U);
+  ASSERT_EQ(life.tier().take_known_spaces().size(), 1U);
   life.open();
   const std::vector<DiskNews> entries = life.news;
   std::uint64_t found = 0;
@@ -156,7 +64,7 @@ TEST_P(DiskTierThreads, BlocksAreThereAfterACleanEndAndReadByAnotherLife) {
   EXPECT_EQ(found, kBlocks);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, DiskTierThreads, ::testing::Values(IoEngine::kPosix, IoEngine::kAuto),
+INSTANTIATE_TEST_SUITE_P(Engines, NvmeTierThreads, ::testing::Values(IoEngine::kPosix, IoEngine::kAuto),
                          [](const auto& each) { return each.param == IoEngine::kPosix ? "posix" : "auto"; });
 
 TEST(DiskOpening, AFolderThatDoesNotOpenDoesNotStopTheOthers) {
@@ -213,7 +121,7 @@ TEST(DiskOpening, ASpacesFileOfAnotherVersionLeavesItsPathOutUntouched) {
 
 TEST(DiskOpening, DirectUseIsWhatItSays) {
   const ScratchDir dir;
-  DiskTierOptions options = options_of({make_folder(dir, "a")});
+  NvmeTierOptions options = options_of({make_folder(dir, "a")});
   options.direct = DirectUse::kOff;
   {
     const DiskOpening opening = DiskOpening::open(options);

@@ -45,7 +45,6 @@ TierWorld::TierWorld(SimDisk& disk, const TierWorldOptions& options)
                            .home_fsid = 9,
                            .home_inode = i + 1});
   }
-  std::vector<DiskSpace> known;
   if (options.has_folder) {
     const std::string& folder = options.folder.empty() ? own_folder_.path() : options.folder;
     KV_CHECK(parts.catalog.add_folder(folder).is_ok(), "the folder takes a file of spaces");
@@ -60,7 +59,7 @@ TierWorld::TierWorld(SimDisk& disk, const TierWorldOptions& options)
   agent.store.fresh_store = {{0x1234, 0x5678}};
   agent.store.io_deadline_ns = kNsPerSecond;
   agent_ = std::make_unique<DiskAgent>(agent, std::move(parts), channel_);
-  port_ = std::make_unique<MailboxDiskPort>(channel_, std::move(known));
+  port_ = std::make_unique<MailboxDiskPort>(channel_);
 }
 
 TierWorld::~TierWorld() {

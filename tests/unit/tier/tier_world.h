@@ -38,6 +38,8 @@ class TierWorld {
   ~TierWorld();
 
   DiskAgent& agent() { return *agent_; }
+  /// What the file of spaces had at the start.
+  std::vector<DiskSpace> known;
   MailboxDiskPort& port() { return *port_; }
   FaultyBackend& faults() { return *faulty_; }
   SimDiskBackend& device() { return *device_; }

@@ -13,6 +13,7 @@
 #include "daemon/agent/agent.h"
 #include "daemon/disk/disk_store.h"
 #include "daemon/disk/path_owner.h"
+#include "daemon/observe/counters.h"
 #include "daemon/tier/disk_channel.h"
 #include "daemon/tier/disk_snapshot.h"
 #include "daemon/tier/group_queue.h"
@@ -22,9 +23,10 @@
 namespace kvtier {
 
 struct DiskAgentOptions {
-  DiskStoreOptions store;       ///< scratch_region is the agent's to choose
-  std::uint32_t slabs_max = 0;  ///< of the host tier: the ring's table has a place more
-  WriteBudgetOptions budget;    ///< of puts; the store's own is for what reclaim rewrites
+  DiskStoreOptions store;        ///< scratch_region is the agent's to choose
+  std::uint32_t slabs_max = 0;   ///< of the host tier: the ring's table has a place more
+  WriteBudgetOptions budget;     ///< of puts; the store's own is for what reclaim rewrites
+  Counters* counters = nullptr;  ///< published a few times a second; null: nowhere
 };
 
 /// What an agent is made of: opened by DiskOpening, or by a test.
@@ -46,6 +48,8 @@ class DiskAgent final : public Agent {
   std::size_t do_work(TimeNs now_ns) override;
   [[nodiscard]] TimeNs next_deadline_ns() const override;
 
+  /// The device has requests that were given up: destruction waits for it.
+  [[nodiscard]] bool has_held_requests() const { return ring_->in_device_count() > 0; }
   [[nodiscard]] const DiskSnapshotCell& snapshot() const { return snapshot_; }
 
  private:

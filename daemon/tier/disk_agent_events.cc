@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "daemon/tier/disk_agent.h"
+#include "daemon/tier/disk_counters.h"
 
 namespace kvtier {
 
@@ -151,7 +152,9 @@ void DiskAgent::publish(bool is_due) {
                       .used_bytes = (path.segments.count() - free) * path.geometry.segment_bytes,
                       .live_bytes = path.segments.live_bytes()};
   }
+  view_.published_ns = now_ns_;
   snapshot_.publish(view_);
+  if (options_.counters != nullptr) publish_disk_counters(view_, *options_.counters);
 }
 
 std::string_view nvme_tier_state_name(NvmeTierState state) {

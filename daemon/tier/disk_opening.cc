@@ -27,7 +27,8 @@ IoEngineOptions engine_options(const NvmeTierOptions& options) {
 
 DiskAgentOptions agent_options(const NvmeTierOptions& options) {
   const BudgetShares shares = share_budget(options.write_budget_bytes_per_day);
-  DiskAgentOptions result{.slabs_max = options.slabs_max, .budget = shares.puts};
+  DiskAgentOptions result{
+      .slabs_max = options.slabs_max, .budget = shares.puts, .counters = options.counters};
   DiskStoreOptions& store = result.store;
   store.block_bytes_max =
       std::min({options.slab_bytes, options.segment_bytes / kSegmentShare, kBlockBytesMost});
@@ -58,6 +59,12 @@ NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::u
       port_(channel_),
       known_(parts.catalog.spaces()),
       agent_(std::make_unique<DiskAgent>(options, std::move(parts), channel_)) {}
+
+bool NvmeTier::end() {
+  if (agent_->has_held_requests()) return (void)agent_.release(), false;
+  agent_.reset();
+  return true;
+}
 
 void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine,
                              DiskAgentParts& parts) {

@@ -24,6 +24,7 @@ struct NvmeTierOptions {
   std::uint64_t slab_bytes = 0;                  ///< of the host tier: no block is larger
   std::uint32_t slabs_max = 0;
   std::string instance;
+  Counters* counters = nullptr;  ///< outlives the tier; null: none
 };
 
 /// How the tier was opened. Constant after the start.
@@ -47,6 +48,9 @@ class NvmeTier {
   [[nodiscard]] std::vector<DiskSpace> take_known_spaces() { return std::move(known_); }
   DiskAgent& agent() { return *agent_; }
   [[nodiscard]] const DiskSnapshotCell& snapshot() const { return agent_->snapshot(); }
+  /// After its thread ended, before the host's memory goes: takes ring and store down. False: the device still has
+  /// memory and would be waited for; they are left as they are, for the process that ends.
+  bool end();
   Waiter& waiter() { return *waiter_; }
   /// Any thread: kClose, of which the snapshot tells the end. False: the mailbox is full, again later.
   [[nodiscard]] bool close() { return channel_.commands.push({.kind = DiskCommandKind::kClose}); }

@@ -50,6 +50,7 @@ struct DiskSnapshot {
   std::uint64_t region_bytes = 0;
   std::uint64_t requests_held = 0;  ///< answered, and still with the device: it is slow or hangs
   std::uint64_t epoch = 0;
+  TimeNs published_ns = 0;  ///< CLOCK_MONOTONIC
   DiskStats stats;
   std::uint32_t path_count = 0;
   std::array<DiskPathSnapshot, kPathsMax> paths{};  ///< in the order of the files

@@ -2,8 +2,10 @@
 #include <cstring>
 
 #include "daemon/flow/access.h"
+#include "daemon/flow/cool.h"
 #include "daemon/flow/place.h"
 #include "daemon/flow/put.h"
+#include "daemon/flow/records.h"
 #include "daemon/flow/slots.h"
 #include "libkvclient/base/check.h"
 
@@ -21,11 +23,12 @@ struct Call {
 ReserveResult classify_existing(const Call& call, BlockId id) {
   const BlockRecord& record = call.state.blocks[id];
   ReserveResult result{};
-  if (record.state == BlockState::kWriting) {
+  if (record.state == BlockState::kWriting || record.state == BlockState::kRestoring) {
     result.code = (record.flags & kBlockJustReserved) != 0 ? Code::kInvalid : Code::kPending;
     return result;
   }
   result.code = Code::kExists;
+  if (record.state == BlockState::kCold) return result;  // on disk: it has no slot
   result.slot = record.slot;
   result.generation = record.generation;
   return result;
@@ -45,8 +48,9 @@ void fill_record(const Call& call, BlockId id, const Key& key, const TakenSlot& 
 // Links and counts after the steps that can fail.
 BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot& taken) {
   StoreState& state = call.state;
-  const BlockId id = state.blocks.allocate();
+  const BlockId id = record_take(state, BlockState::kWriting);
   if (id == BlockId::kNone) return BlockId::kNone;
+  if (id == parent) parent = BlockId::kNone;  // it was cold, and gave its record up
   fill_record(call, id, key, taken);
   if (place_block(state, id, parent) != Code::kOk) {
     state.blocks.free(id);
@@ -58,11 +62,18 @@ BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot&
   return id;
 }
 
+// A copy that could not be read when it was wanted makes room for one that is computed anew.
+BlockId find_usable(const Call& call, const Key& key) {
+  const BlockId id = call.state.index->find(call.tenant.id, call.space_id, key);
+  if (id == BlockId::kNone || (call.state.blocks[id].flags & kBlockDoubtful) == 0) return id;
+  cold_drop(call.state, id);
+  return BlockId::kNone;
+}
+
 std::uint32_t count_new(const Call& call, const ReserveInput& input) {
   std::uint32_t count = 0;
   for (const Key& key : input.keys) {
-    if (!key.is_zero() && call.state.index->find(call.tenant.id, call.space_id, key) == BlockId::kNone)
-      ++count;
+    if (!key.is_zero() && find_usable(call, key) == BlockId::kNone) ++count;
   }
   return count;
 }
@@ -171,8 +182,8 @@ void answer(const Call& call, const Submission& submission, const Placing& placi
 
 }  // namespace
 
-bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
-                 std::span<std::byte> results, bool may_wait) {
+ReserveEnd put_reserve(StoreState& state, Session& session, const Submission& submission,
+                       const ReserveInput& input, std::span<std::byte> results, const Patience& patience) {
   Tenant& tenant = state.tenant_of(session);
   Space* space = state.space(tenant, submission.space);
   KV_CHECK(space != nullptr, "submit lets known spaces through only");
@@ -184,10 +195,11 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
                                           .slot_class = call.space.slot_class,
                                           .count = wanted,
                                           .is_all_or_nothing = is_all,
-                                          .may_wait = may_wait});
+                                          .may_wait = patience.for_others,
+                                          .may_wait_for_saving = patience.for_saving});
   if (taken.slots.size() < wanted && taken.could_wait) {
     for (const TakenSlot& slot : taken.slots) slots_return(state, slot);
-    return false;
+    return taken.is_for_saving ? ReserveEnd::kWaitsForSaving : ReserveEnd::kWaitsForOthers;
   }
   BlockId parent =
       input.parent.is_zero() ? BlockId::kNone : state.index->find(tenant.id, submission.space, input.parent);
@@ -203,7 +215,7 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
   }
   std::memcpy(results.data(), placing.results.data(), placing.results.size() * sizeof(ReserveResult));
   answer(call, submission, placing, taken);
-  return true;
+  return ReserveEnd::kAnswered;
 }
 
 }  // namespace kvtier

@@ -141,6 +141,23 @@
   KV_COUNTER(kNvmeRecoveredScans, kDisk, kCounter, "nvme_recovered_scans", "segments", "Segments recovered by reading all of them.") \
   KV_COUNTER(kNvmeRecoveredDropped, kDisk, kCounter, "nvme_recovered_dropped", "segments", "Segments that recovery gave up.") \
   KV_COUNTER(kNvmeSpacesFailed, kDisk, kCounter, "nvme_spaces_failed", "appends", "Appends to the files of spaces that failed.") \
+  /* the NVMe tier */                                                                                                 \
+  KV_COUNTER(kBlocksCold, kConductor, kGauge, "blocks_cold", "blocks", "Blocks that are on disk only.") \
+  KV_COUNTER(kBlocksRestoring, kConductor, kGauge, "blocks_restoring", "blocks", "Blocks that are being read from disk.") \
+  KV_COUNTER(kDiskBytesWriting, kConductor, kGauge, "disk_bytes_writing", "bytes", "Slots that are being written to disk.") \
+  KV_COUNTER(kDiskBytesReading, kConductor, kGauge, "disk_bytes_reading", "bytes", "Slots that are being read from disk.") \
+  KV_COUNTER(kHitsDisk, kConductor, kCounter, "hits_disk", "blocks", "Blocks that clients asked for and that were on disk.") \
+  KV_COUNTER(kDemotions, kConductor, kCounter, "demotions", "blocks", "Blocks written to disk.") \
+  KV_COUNTER(kDemotedBytes, kConductor, kCounter, "demoted_bytes", "bytes", "Payload bytes of blocks written to disk.") \
+  KV_COUNTER(kDemotionsFailed, kConductor, kCounter, "demotions_failed", "blocks", "Blocks that could not be written to disk; they are tried again.") \
+  KV_COUNTER(kRestores, kConductor, kCounter, "restores", "blocks", "Restores from disk begun.") \
+  KV_COUNTER(kRestoresFailed, kConductor, kCounter, "restores_failed", "blocks", "Restores that ended without the block.") \
+  KV_COUNTER(kRestoredBytes, kConductor, kCounter, "restored_bytes", "bytes", "Payload bytes of blocks read back from disk.") \
+  KV_COUNTER(kEvictionsUnsaved, kConductor, kCounter, "evictions_unsaved", "blocks", "Blocks that left for good beside a disk, because they were not on it yet.") \
+  KV_COUNTER(kColdDropped, kConductor, kCounter, "cold_dropped", "blocks", "Blocks on disk only that made room in the index or the directory.") \
+  KV_COUNTER(kDiskLost, kConductor, kCounter, "disk_lost", "blocks", "Copies on disk that reclaim gave up or that could not be read.") \
+  KV_COUNTER(kDiskRecovered, kConductor, kCounter, "disk_recovered", "blocks", "Blocks of an earlier daemon found on disk.") \
+  KV_COUNTER(kDiskRefused, kConductor, kCounter, "disk_refused", "blocks", "Blocks found on disk and given up: no room for them, or an unknown or invalidated spec.") \
   /* bytes stored and checked */                                                                                      \
   KV_COUNTER(kCommittedBytes, kConductor, kCounter, "committed_bytes", "bytes", "Payload bytes of committed blocks.")  \
   KV_COUNTER(kChecksums, kConductor, kCounter, "checksums", "blocks", "Block checksums computed.")                     \

@@ -12,25 +12,25 @@ std::uint64_t path_bytes() {
          PathWriter::kGroups * PathWriter::kHeadersBytes + kAlignmentMax + kAlignmentMin;
 }
 
-std::uint64_t move_bytes(const StoreOptions& options) {
+std::uint64_t move_bytes(const DiskStoreOptions& options) {
   const std::uint64_t payload =
       round_up(options.block_bytes_max, kAlignmentMax) + 2 * std::uint64_t{kAlignmentMax};
   return SegmentScan::kHeadersBytes + std::max<std::uint64_t>(payload, 256 * kKiB);
 }
 
-std::uint64_t arena_bytes(const StoreOptions& options, std::size_t paths) {
+std::uint64_t arena_bytes(const DiskStoreOptions& options, std::size_t paths) {
   return paths * path_bytes() + kFooterBytes + move_bytes(options) +
          BlockReader::kRuns * BlockReader::kHeadersBytes;
 }
 
 // Two for each put and get: its answer, and the release of its memory.
-std::size_t events_max(const StoreOptions& options, std::size_t paths) {
+std::size_t events_max(const DiskStoreOptions& options, std::size_t paths) {
   return 2 * (paths * options.puts_max + options.gets_max) + std::size_t{2} * options.flushes_max + 1024;
 }
 
 }  // namespace
 
-DiskStore::DiskStore(const StoreOptions& options, IoRing& ring, std::span<const StoreFile> files)
+DiskStore::DiskStore(const DiskStoreOptions& options, IoRing& ring, std::span<const StoreFile> files)
     : arena_(arena_bytes(options, files.size())),
       shared_(ring, options, events_max(options, files.size())),
       by_number_(kPathsMax),

@@ -27,7 +27,7 @@ class DiskStore {
  public:
   /// `ring` has the files on its table, and is the store's alone from now on; it is idle, or gone, before the store goes.
   /// Takes all memory; begins to open.
-  DiskStore(const StoreOptions& options, IoRing& ring, std::span<const StoreFile> files);
+  DiskStore(const DiskStoreOptions& options, IoRing& ring, std::span<const StoreFile> files);
   ~DiskStore();
   DiskStore(const DiskStore&) = delete;
   DiskStore& operator=(const DiskStore&) = delete;

@@ -9,7 +9,7 @@ namespace kvtier {
 namespace {
 
 // Headers in one piece or by their units, payloads in one piece or by record, and what a large block is cut into.
-std::size_t pieces_max(const StoreOptions& options) {
+std::size_t pieces_max(const DiskStoreOptions& options) {
   const std::uint64_t cuts = (kGroupBytesMax + options.block_bytes_max) / kIoBytesMax + 2;
   return 1 + std::size_t{3} * kGroupRecordsMax + cuts;
 }

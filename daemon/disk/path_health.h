@@ -21,7 +21,7 @@ std::string_view path_state_name(PathState state);
 class PathHealth {
  public:
   /// `scratch`: one unit of the store's memory.
-  PathHealth(DiskIo& io, IoFile file, const StoreOptions& options, std::span<std::byte> scratch)
+  PathHealth(DiskIo& io, IoFile file, const DiskStoreOptions& options, std::span<std::byte> scratch)
       : io_(io), pieces_(io, 2), file_(file), options_(options), scratch_(scratch) {}
 
   void step(TimeNs now_ns);
@@ -48,7 +48,7 @@ class PathHealth {
   DiskIo& io_;
   IoPieces pieces_;
   const IoFile file_;
-  const StoreOptions& options_;
+  const DiskStoreOptions& options_;
   const std::span<std::byte> scratch_;
   PathState broken_ = PathState::kOk;
   bool is_full_ = false;

@@ -5,7 +5,7 @@
 namespace kvtier {
 namespace {
 
-std::size_t pieces_max(const StoreOptions& options) {
+std::size_t pieces_max(const DiskStoreOptions& options) {
   const std::uint64_t cuts = options.block_bytes_max / kIoBytesMax + 2;
   return 1 + kGroupRecordsMax + kGroupRecordsMax * cuts + kGroupRecordsMax;
 }

@@ -25,7 +25,7 @@ Status check_new(std::size_t i, const PathFinding& path) {
       "file. Move it away to begin with an empty one.");
 }
 
-Status check_old(std::span<const PathFinding> paths, std::size_t i, const StoreOptions& options) {
+Status check_old(std::span<const PathFinding> paths, std::size_t i, const DiskStoreOptions& options) {
   const Superblock& block = paths[i].superblock.superblock;
   if (options.home == HomePolicy::kRefuse && is_elsewhere(paths[i])) {
     return refuse(
@@ -45,7 +45,7 @@ Status check_old(std::span<const PathFinding> paths, std::size_t i, const StoreO
   return Status::ok();
 }
 
-Status check_all(std::span<const PathFinding> paths, const StoreOptions& options) {
+Status check_all(std::span<const PathFinding> paths, const DiskStoreOptions& options) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     KV_RETURN_IF_ERROR(paths[i].superblock.is_new ? check_new(i, paths[i]) : check_old(paths, i, options));
   }
@@ -76,7 +76,7 @@ Known know(std::span<const PathFinding> paths) {
   return known;
 }
 
-Superblock made_new(const StoreOptions& options, std::uint32_t number) {
+Superblock made_new(const DiskStoreOptions& options, std::uint32_t number) {
   Superblock block{};
   block.path = number;
   block.alignment = options.alignment;
@@ -93,7 +93,7 @@ void fit(Superblock& block, const PathFinding& path) {
 
 }  // namespace
 
-Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const StoreOptions& options,
+Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskStoreOptions& options,
                                  std::uint64_t wall_ns) {
   KV_RETURN_IF_ERROR(check_all(paths, options));
   Known known = know(paths);

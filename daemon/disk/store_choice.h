@@ -26,7 +26,7 @@ struct StoreChoice {
 
 /// kInvalid: another store's path, one path twice, content without superblock, a copy (D-15). kNoSpace: no room for the
 /// segments that a store needs. kVersion and kCorrupt are choose_superblock()'s.
-Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const StoreOptions& options,
+Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskStoreOptions& options,
                                  std::uint64_t wall_ns);
 
 /// Segments of that size in a file, with what lies before them.

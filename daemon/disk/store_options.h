@@ -25,7 +25,7 @@ enum class HomePolicy : std::uint8_t {
   kFresh,   ///< somebody says that it is a copy: a new store, its blocks are dropped
 };
 
-struct StoreOptions {
+struct DiskStoreOptions {
   std::uint32_t puts_max = 512;  ///< a path: accepted and not answered
   std::uint32_t gets_max = 1024;
   std::uint32_t flushes_max = 64;

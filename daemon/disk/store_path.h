@@ -15,7 +15,7 @@ namespace kvtier {
 
 /// A path and its memory, all of it taken at construction.
 struct StorePath {
-  StorePath(DiskIo& io, const StoreFile& opened, const StoreOptions& options, std::span<std::byte> unit)
+  StorePath(DiskIo& io, const StoreFile& opened, const DiskStoreOptions& options, std::span<std::byte> unit)
       : file(opened),
         sync(io, opened.file, options.io_deadline_ns, options.syncs_left_out),
         health(io, opened.file, options, unit) {}
@@ -42,10 +42,10 @@ struct StorePath {
 
 /// What the whole store has one of.
 struct StoreShared {
-  StoreShared(IoRing& ring, const StoreOptions& given, std::size_t events_max)
+  StoreShared(IoRing& ring, const DiskStoreOptions& given, std::size_t events_max)
       : options(given), io(ring, stats), events(events_max), budget(given.budget) {}
 
-  const StoreOptions options;
+  const DiskStoreOptions options;
   DiskStats stats;
   DiskIo io;
   DiskEvents events;

@@ -10,6 +10,7 @@
 #include "daemon/disk/footer_load.h"
 #include "daemon/disk/job_step.h"
 #include "daemon/disk/path_writer.h"
+#include "daemon/disk/reclaim_answer.h"
 
 namespace kvtier {
 
@@ -20,12 +21,6 @@ struct ReclaimQuestion {
   DiskLocator locator;  ///< alive only if the index names exactly this (D-16)
   std::uint64_t born = 0;
   std::uint32_t block_bytes = 0;
-};
-
-enum class ReclaimAnswer : std::uint8_t {
-  kDead,  ///< the index names another copy, or none. Nobody forgets anything: the segment goes
-  kDrop,  ///< it was alive and is not worth a write: the owner has taken it from its index
-  kKeep,  ///< moved if the budget allows: kMoved or kDropped follows
 };
 
 class StoreReclaim {

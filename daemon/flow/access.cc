@@ -32,6 +32,9 @@ std::uint32_t access_touch_run(StoreState& state, BlockId last, std::uint32_t co
     if (record.state == BlockState::kReady && (record.flags & kBlockUnverified) == 0) {
       if (is_hit) ++record.hits;
       if (now_ms - record.access_ms >= kRecencyGrainMs) touch(state, id, now_ms);
+    } else if (record.state == BlockState::kCold && now_ms - record.access_ms >= kRecencyGrainMs) {
+      state.tenants[record.tenant].cold->access(id);
+      record.access_ms = now_ms;
     }
     id = record.parent;
   }

@@ -61,7 +61,7 @@ class EvictStep {
 
   // True: it has gone. Blocks with children are not tried: they wait for those.
   bool evict(BlockId id) {
-    if (state_.blocks[id].state != BlockState::kReady || state_.tree->has_children(id)) return false;
+    if (state_.blocks[id].state != BlockState::kReady || state_.tree->has_host_children(id)) return false;
     budget_ -= kEvictionWork;
     if (evict_begin(state_, id) != Code::kOk) return false;
     evict_finish(state_, id);
@@ -81,7 +81,7 @@ class EvictStep {
     if (!admin_is_there(state_, cursor_.at)) return BlockId::kNone;
     const BlockId parent = state_.blocks[id].parent;
     if (!evict(id) || parent == BlockId::kNone) return BlockId::kNone;
-    const bool is_due = index_of(parent) < cursor_.position && !state_.tree->has_children(parent) &&
+    const bool is_due = index_of(parent) < cursor_.position && !state_.tree->has_host_children(parent) &&
                         state_.blocks[parent].state == BlockState::kReady;
     return is_due ? parent : BlockId::kNone;
   }

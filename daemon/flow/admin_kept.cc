@@ -15,7 +15,7 @@ void admin_count_kept(StoreState& state, BlockId id, KeptCounts& kept) {
   } else if (holder_of(state, id).cause == Cause::kPinnedBy) {
     ++kept.leased;
   } else {
-    ++(state.tree->has_children(id) ? kept.parents : kept.other);
+    ++(state.tree->has_host_children(id) ? kept.parents : kept.other);
   }
 }
 

@@ -41,7 +41,8 @@ class TreeWalk {
     --budget_;
     const BlockId id{static_cast<std::uint32_t>(cursor_.record++)};
     const BlockRecord& record = state_.blocks[id];
-    const bool is_visible = record.state == BlockState::kReady || record.state == BlockState::kWriting;
+    const bool is_visible = record.state == BlockState::kReady || record.state == BlockState::kWriting ||
+                            record.state == BlockState::kCold || record.state == BlockState::kRestoring;
     if (!is_visible || record.parent != BlockId::kNone || !admin_matches(state_, filter_, record)) return;
     at_ = id;
     cursor_.depth = cursor_.level = 0;
@@ -57,7 +58,7 @@ class TreeWalk {
       cursor_.is_climbing = false;
       return;
     }
-    const bool was_branch = record.prev_sibling != BlockId::kNone;
+    const bool was_branch = record.prev_sibling != at_;  // not an only child
     at_ = record.parent;
     if (cursor_.depth > 0) --cursor_.depth;
     if (was_branch && cursor_.level > 0) --cursor_.level;

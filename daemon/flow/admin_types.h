@@ -16,7 +16,8 @@ struct BlockView {
   SpaceId space = SpaceId::kNone;
   Key key{};
   Key parent{};       ///< all zero: none resident
-  std::string state;  ///< writing, ready, draining
+  std::string state;  ///< writing, ready, draining, cold
+  bool is_on_disk = false;
   std::uint64_t bytes = 0;
   std::uint32_t depth = 0;     ///< resident ancestors, counted up to 16384
   std::uint32_t children = 0;  ///< counted as far

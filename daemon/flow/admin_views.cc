@@ -10,6 +10,7 @@ constexpr std::uint32_t kWalkMax = 1U << 14;  ///< depth and children beyond it 
 
 std::uint32_t leases_of(StoreState& state, const BlockRecord& record) {
   std::uint32_t leases = 0;
+  if (record.state == BlockState::kCold) return leases;
   const Slab& slab = state.slab_of(record.slot);
   for (const SessionIndex index : state.tenants[record.tenant].sessions) {
     // relaxed: a number for people, ordered with nothing
@@ -29,7 +30,7 @@ std::uint64_t stocked_bytes(StoreState& state, const Session& session) {
 
 std::string_view state_name(BlockState state) {
   static constexpr std::array<std::string_view, kBlockStateCount> kNames = {
-      "free", "writing", "ready", "evicting", "draining", "quarantined", "stocked"};
+      "free", "writing", "ready", "evicting", "draining", "quarantined", "stocked", "cold", "restoring"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
@@ -70,7 +71,8 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
     view.pinned_ms = hold->second.expires_ns > now ? (hold->second.expires_ns - now) / kNsPerMs : 0;
   }
   view.leases = count_leases ? leases_of(state, record) : 0;
-  view.slot = record.slot;
+  view.is_on_disk = (record.flags & kBlockOnDisk) != 0;
+  if (record.state != BlockState::kCold) view.slot = record.slot;
   view.generation = record.generation;
   if ((record.flags & kBlockSummed) != 0) view.checksum = record.checksum;
   return view;

@@ -6,8 +6,10 @@
 
 #include "daemon/flow/adopt_blocks.h"
 #include "daemon/flow/lending.h"
+#include "daemon/flow/records.h"
 #include "daemon/flow/sessions.h"
 #include "daemon/flow/slabs.h"
+#include "daemon/policy/lru_evictor.h"
 
 namespace kvtier {
 namespace {
@@ -44,6 +46,7 @@ Status adopt_tenants(StoreState& state, StoredFds& fds) {
     tenant.id = NamespaceId{i};
     tenant.name = read_name(kept.name);
     tenant.bytes_max = kept.bytes_max;
+    if (state.disk) tenant.cold = std::make_unique<LruEvictor>(state.blocks);
     KV_RETURN_IF_ERROR(adopt_directory(tenant, take(fds, "namespace" + std::to_string(i) + ".directory")));
     state.tenants.push_back(std::move(tenant));
   }
@@ -176,7 +179,7 @@ Status adopt_contents(StoreState& state, StoredFds& fds) {
   state.next_session_id = std::max<std::uint64_t>(header.next_session_id, 1);
   state.sessions.resize(state.restart.sessions().size());
   state.tree = std::make_unique<PrefixTree>(state.blocks);
-  KV_RETURN_IF_ERROR(state.index->reserve(header.blocks_reserved));
+  KV_RETURN_IF_ERROR(records_reserve(state, header.blocks_reserved));
   KV_RETURN_IF_ERROR(adopt_tenants(state, fds));
   KV_RETURN_IF_ERROR(adopt_spaces(state));
   state.pins_stride = slabs_pins_stride(state.memory);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "daemon/flow/adopt.h"
+#include "daemon/flow/demote.h"
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/disk_entry.h"
 #include "daemon/flow/place.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/slots.h"
@@ -109,10 +111,25 @@ bool adopt_one(StoreState& state, BlockId id, BlockRecord& record) {
       return adopt_writing(state, id, record);
     case BlockState::kDraining:
       return adopt_draining(state, id, record);
+    case BlockState::kCold:  // recovery finds it again
+    case BlockState::kRestoring:
     case BlockState::kFree:
       return false;
   }
   return false;
+}
+
+// Slots that no record names and that somebody may have been writing to, a device of the dead daemon among them: what
+// lands there late lands in pages that are no more. Best effort: without new pages the slot is used as it is.
+void renew_unclaimed(Slab& slab) {
+  for (std::uint32_t slot = 0; slot < slab.slot_count(); ++slot) {
+    const SlotState word = slab.table().at(slot).state;
+    const bool is_written = word == SlotState::kWriting || word == SlotState::kQuarantined;
+    if (!is_written || slab.block(slot) != BlockId::kNone) continue;
+    const std::uint64_t at = slot * slab.slot_bytes();
+    if (shm_punch(slab.data_fd(true), at, slab.slot_bytes()).is_ok())
+      (void)shm_reserve(slab.data_fd(true), at, slab.slot_bytes());
+  }
 }
 
 void unlink(BlockRecord& record) {
@@ -143,6 +160,7 @@ Status adopt_blocks(StoreState& state) {
   for (Tenant& tenant : state.tenants) {
     for (const SlabIndex index : tenant.slabs) {
       Slab& slab = state.memory.slab(index);
+      renew_unclaimed(slab);
       slab.finish_adoption();
       for (SlotClass& slot_class : tenant.classes) {
         if (slot_class.slot_bytes == slab.slot_bytes()) slabs_join_class(state, slot_class, slab);
@@ -162,6 +180,39 @@ Status adopt_blocks(StoreState& state) {
   return Status::ok();
 }
 
+namespace {
+
+// Known again, in the place of the cold block of its name if recovery came first. kNone: it cannot be.
+BlockId make_known(StoreState& state, Tenant& tenant, BlockId id) {
+  const BlockRecord& record = state.blocks[id];
+  const BlockId there = state.index->find(tenant.id, record.space, record.key);
+  if (there != BlockId::kNone && state.blocks[there].state == BlockState::kCold) {
+    disk_join(state, there, id);
+    return there;
+  }
+  if (state.index->insert(tenant.id, record.space, record.key, id) != Code::kOk) return BlockId::kNone;
+  if (directory_insert(state, tenant, {record.space, record.key, directory_residency(record)}) == Code::kOk) {
+    place_children(state, id);
+    return id;
+  }
+  state.index->erase(tenant.id, record.space, record.key);
+  return BlockId::kNone;
+}
+
+void let_go(StoreState& state, BlockId id) {
+  state.tree->detach(id);
+  const SlotRef slot = state.blocks[id].slot;
+  (void)Pins::try_evict(state.slab_of(slot).table().cell(slot.slot()), [] { return false; });
+  state.blocks.set_state(id, BlockState::kEvicting);
+  state.blocks.set_state(id, BlockState::kDraining);
+  state.draining.push_back(id);
+  state.draining_at_ns = 0;
+  ++state.stats.blocks_draining;
+  ++state.stats.adoption_dropped;
+}
+
+}  // namespace
+
 void adopt_verified(StoreState& state, BlockId id, bool is_right) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenants[record.tenant];
@@ -169,26 +220,13 @@ void adopt_verified(StoreState& state, BlockId id, bool is_right) {
   record.flags &= static_cast<std::uint16_t>(~kBlockUnverified);
   --state.unverified;
   if (!is_right) ++state.stats.checksum_failures;
-  const bool is_published = is_right && !space.is_invalidated &&
-                            state.index->insert(tenant.id, record.space, record.key, id) == Code::kOk;
-  if (!is_published ||
-      directory_insert(state, tenant, {record.space, record.key, directory_residency(record)}) != Code::kOk) {
-    if (is_published) state.index->erase(tenant.id, record.space, record.key);
-    state.tree->detach(id);
-    Slab& slab = state.slab_of(record.slot);
-    (void)Pins::try_evict(slab.table().cell(record.slot.slot()), [] { return false; });
-    state.blocks.set_state(id, BlockState::kEvicting);
-    state.blocks.set_state(id, BlockState::kDraining);
-    state.draining.push_back(id);
-    state.draining_at_ns = 0;
-    ++state.stats.blocks_draining;
-    ++state.stats.adoption_dropped;
-    return;
-  }
-  tenant.classes[space.slot_class].evictor->insert_coldest(id);
+  const BlockId known = is_right && !space.is_invalidated ? make_known(state, tenant, id) : BlockId::kNone;
+  if (known == BlockId::kNone) return let_go(state, id);
+  tenant.classes[space.slot_class].evictor->insert_coldest(known);
   ++state.stats.blocks_ready;
   ++tenant.blocks_ready;
   ++state.stats.blocks_adopted;
+  demote_committed(state, known);
 }
 
 }  // namespace kvtier

@@ -1,4 +1,5 @@
 #include "daemon/flow/checksums.h"
+#include "daemon/flow/demote.h"
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/place.h"
 #include "daemon/flow/put.h"
@@ -53,6 +54,7 @@ Code publish(StoreState& state, Session& session, BlockId id) {
   ++state.stats.commits;
   state.stats.committed_bytes += space.block_bytes;
   checksum_schedule(state, id);
+  demote_committed(state, id);
   waits_resolve(state, id, true);
   return Code::kOk;
 }

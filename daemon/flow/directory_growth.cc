@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <string>
 
+#include "daemon/flow/cool.h"
+
 namespace kvtier {
 namespace {
 
 constexpr std::uint64_t kBlocksMin = 4096;
 
-// Slots that the namespace has at most, with the slot sizes that it uses now.
-std::uint64_t slots_possible(const StoreState& state, const Tenant& tenant) {
+// Blocks that the namespace has at most, with the slot sizes that it uses now.
+std::uint64_t blocks_possible(const StoreState& state, const Tenant& tenant) {
+  if (state.disk) return state.blocks.blocks_max();
   std::uint64_t smallest = ~std::uint64_t{0};
   for (const SlotClass& slot_class : tenant.classes) smallest = std::min(smallest, slot_class.slot_bytes);
   return state.memory.bytes() / smallest;
@@ -17,7 +20,7 @@ std::uint64_t slots_possible(const StoreState& state, const Tenant& tenant) {
 
 std::uint64_t capacity_for(const StoreState& state, const Tenant& tenant, std::uint64_t slots) {
   const std::uint64_t wanted =
-      std::max({std::min(2 * slots, slots_possible(state, tenant)), slots, kBlocksMin});
+      std::max({std::min(2 * slots, blocks_possible(state, tenant)), slots, kBlocksMin});
   return std::min(wanted, kDirectoryCapacityMax);
 }
 
@@ -27,8 +30,9 @@ bool is_nearly_full(const Directory& directory, std::uint64_t slots) {
   return slots > capacity - capacity / 8;
 }
 
+// Slots, and cold blocks, which have none.
 std::uint64_t slots_of(const Tenant& tenant) {
-  std::uint64_t slots = 0;
+  std::uint64_t slots = tenant.blocks_cold;
   for (const SlotClass& slot_class : tenant.classes) slots += slot_class.slots;
   return slots;
 }
@@ -99,8 +103,16 @@ void pay(StoreState& state, Tenant& tenant) {
 
 Residency directory_residency(const BlockRecord& record) {
   Residency at;
-  at.host = {record.slot, record.generation};
-  if (record.state == BlockState::kWriting) at.host_flags = kFlagPending;
+  if (record.state != BlockState::kCold) at.host = {record.slot, record.generation};
+  if (record.state == BlockState::kWriting || record.state == BlockState::kRestoring)
+    at.host_flags = kFlagPending;
+  if ((record.flags & kBlockOnDisk) != 0) at.host_flags |= kFlagOnDisk;
+  return at;
+}
+
+Residency directory_cold() {
+  Residency at;
+  at.host_flags = kFlagOnDisk;
   return at;
 }
 
@@ -129,6 +141,7 @@ Code directory_insert(StoreState& state, Tenant& tenant, const EntryView& entry)
   Directory& directory = tenant.directory;
   if (directory.is_growing()) pay(state, tenant);
   if (directory.room() == 0 && begin(state, tenant, slots_of(tenant)).is_ok()) complete(state, tenant);
+  if (directory.room() == 0 && tenant.blocks_cold > 0) (void)cold_drop_coldest(state, &tenant);
   return directory.insert(entry);
 }
 

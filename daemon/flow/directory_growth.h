@@ -18,5 +18,7 @@ std::size_t directory_grow_step(StoreState& state);
 
 /// What the directory says of a block now.
 Residency directory_residency(const BlockRecord& record);
+/// Of a block that is on disk only.
+Residency directory_cold();
 
 }  // namespace kvtier

@@ -105,4 +105,10 @@ void emptying_end(StoreState& state) {
   state.emptying.reset();
 }
 
+TimeNs emptying_next_ns(const StoreState& state) {
+  if (!state.emptying) return kNever;
+  const Emptying& job = *state.emptying;
+  return job.saving_until_ns > state.now() ? job.saving_until_ns : 0;
+}
+
 }  // namespace kvtier

@@ -16,6 +16,9 @@ bool emptying_begin(StoreState& state, Tenant& tenant, std::uint32_t donor, cons
 /// it, whose deferred reservation is woken. Returns the blocks and slots looked at.
 std::size_t emptying_step(StoreState& state);
 
+/// When there is something to do; kNever: nothing is emptied, or only puts are waited for.
+[[nodiscard]] TimeNs emptying_next_ns(const StoreState& state);
+
 /// The slab is empty and waits for this class.
 bool emptying_is_done_for(const StoreState& state, const Tenant& tenant, std::uint32_t slot_class,
                           const Slab& slab);

@@ -37,6 +37,7 @@ bool try_slab(StoreState& state, Emptying& job, Slab& slab) {
   job.is_looking = true;
   job.look = {};
   job.next_slot = job.evicted = job.unlooked = 0;
+  job.saving_until_ns = 0;
   return true;
 }
 

@@ -51,12 +51,13 @@ class Look {
   // One link: down, aside or up.
   BlockId next(BlockId root, BlockId at) {
     --left_;
-    const BlockRecord& record = state_.blocks[at];
     const bool may_enter = !look_.is_climbing && (at == root || is_outside(at));
-    if (may_enter && record.first_child != BlockId::kNone) return record.first_child;
+    const BlockId child = may_enter ? state_.tree->first_host_child(at) : BlockId::kNone;
+    if (child != BlockId::kNone) return child;
     if (at == root) return BlockId::kNone;
-    look_.is_climbing = record.next_sibling == BlockId::kNone;
-    const BlockId to = look_.is_climbing ? record.parent : record.next_sibling;
+    const BlockId sibling = state_.tree->next_host_sibling(at);
+    look_.is_climbing = sibling == BlockId::kNone;
+    const BlockId to = look_.is_climbing ? state_.blocks[at].parent : sibling;
     return look_.is_climbing && to == root ? BlockId::kNone : to;
   }
 

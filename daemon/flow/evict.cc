@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "daemon/flow/access.h"
+#include "daemon/flow/cool.h"
+#include "daemon/flow/demote.h"
 #include "daemon/flow/evict_gather.h"
 #include "daemon/flow/pin.h"
 #include "daemon/flow/unpublish.h"
@@ -36,7 +38,7 @@ Code evict_begin(StoreState& state, BlockId id) {
   BlockRecord& record = state.blocks[id];
   if (record.state != BlockState::kReady) return Code::kNotFound;
   if (!state.tree->has_only_leaving_children(id)) return Code::kExists;
-  if ((record.flags & (kBlockPinned | kBlockBusy)) != 0) {
+  if ((record.flags & (kBlockPinned | kBlockBusy | kBlockStoring)) != 0) {
     if (Session* holder = pin_holder(state, id); holder != nullptr) ++holder->pins_seen;
     return Code::kBusy;
   }
@@ -55,6 +57,8 @@ Code evict_begin(StoreState& state, BlockId id) {
 }
 
 void evict_finish(StoreState& state, BlockId id) {
+  if ((state.blocks[id].flags & kBlockOnDisk) != 0) return block_cool(state, id);
+  if (state.disk) ++state.stats.evictions_unsaved;
   block_unpublish(state, id);
   block_free(state, id);
 }
@@ -83,6 +87,7 @@ EvictPass evict_for(StoreState& state, const EvictRequest& request) {
   }
   if (is_enough) pass.evicted = static_cast<std::uint32_t>(victims.size());
   state.stats.evictions += pass.evicted;
+  if (pass.evicted + pass.unsaved > 0) demote_is_due(state, *request.tenant, request.slot_class);
   if (pass.pinned > 0) blame(state, *request.tenant, pass);
   return pass;
 }
@@ -97,7 +102,11 @@ std::size_t evict_background(StoreState& state) {
           std::min<std::uint64_t>(state.options.low_water_blocks, slot_class.slots / 8);
       if (slot_class.slots_free >= low_water || slot_class.evictor->size() == 0) continue;
       const auto missing = static_cast<std::uint32_t>(low_water - slot_class.slots_free);
-      evicted += evict_for(state, {.tenant = &tenant, .slot_class = i, .session = nullptr, .count = missing})
+      evicted += evict_for(state, {.tenant = &tenant,
+                                   .slot_class = i,
+                                   .session = nullptr,
+                                   .count = missing,
+                                   .spares_unsaved = demote_works(state)})
                      .evicted;
     }
   }

@@ -15,18 +15,23 @@ inline constexpr std::uint32_t kEvictScanMax = 4096;
 /// passing over costs two cache lines, a leased block one pin a session.
 inline constexpr std::uint32_t kEvictPassedOverFactor = 16;
 
+/// Blocks that are not on disk yet, of which a pass tells: as many as puts may be open.
+inline constexpr std::uint32_t kUnsavedMax = kPutsOpenMax;
+
 struct EvictRequest {
   Tenant* tenant = nullptr;
   std::uint32_t slot_class = 0;
   const Session* session = nullptr;  ///< only slabs that it may write count; null: any
   std::uint32_t count = 0;
   bool is_all_or_nothing = false;
+  bool spares_unsaved = false;             ///< blocks that can be written to disk and are not there stay
   std::uint32_t scan_max = kEvictScanMax;  ///< candidates looked at beyond those taken
 };
 
 struct EvictPass {
   std::uint32_t evicted = 0;
   std::uint32_t pinned = 0;         ///< candidates that leases or pins kept
+  std::uint32_t unsaved = 0;        ///< candidates that stayed because they are not on disk yet
   std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them; 0: pins of clients that closed
 };
 
@@ -39,6 +44,7 @@ std::size_t evict_background(StoreState& state);
 /// Takes one ready block to kEvicting, if nobody leases it, it is not pinned and has no child that stays.
 /// kOk; kBusy: leased or pinned; kExists: it has children; kNotFound: not a ready block.
 Code evict_begin(StoreState& state, BlockId id);
+/// It leaves; with a copy on disk, memory only.
 void evict_finish(StoreState& state, BlockId id);
 void evict_put_back(StoreState& state, BlockId id);
 

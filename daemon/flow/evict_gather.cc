@@ -1,5 +1,6 @@
 #include "daemon/flow/evict_gather.h"
 
+#include "daemon/flow/demote.h"
 #include "daemon/flow/lending.h"
 
 namespace kvtier {
@@ -18,6 +19,7 @@ class Gathering {
         passed_over_(state.evict_scratch.passed_over) {
     victims_.clear();
     passed_over_.clear();
+    state.evict_scratch.unsaved.clear();
   }
 
   std::span<const BlockId> run() {
@@ -47,13 +49,27 @@ class Gathering {
   }
 
   Code try_take(BlockId id) {
-    if (has(id, kBlockNamed)) return Code::kDenied;
     const Slab& slab = state_.slab_of(state_.blocks[id].slot);
     if (request_.session != nullptr && !lending_allows(slab, *request_.session)) return Code::kDenied;
+    if (has(id, kBlockWanted)) return Code::kDenied;
+    if (is_spared(id)) return spare(id);
     const Code code = evict_begin(state_, id);
     if (code == Code::kOk) victims_.push_back(id);
     if (code == Code::kBusy) ++pass_.pinned;
     return code;
+  }
+
+  [[nodiscard]] bool is_spared(BlockId id) const {
+    return has(id, kBlockStoring) || (request_.spares_unsaved && demote_can_save(state_, id));
+  }
+
+  // Keeps its place: it is next once it is on disk.
+  Code spare(BlockId id) {
+    if (!state_.tree->has_only_leaving_children(id)) return Code::kExists;
+    std::vector<BlockId>& unsaved = state_.evict_scratch.unsaved;
+    if (!has(id, kBlockStoring) && unsaved.size() < unsaved.capacity()) unsaved.push_back(id);
+    ++pass_.unsaved;
+    return Code::kPending;
   }
 
   // Those that were passed over are colder than all that is still to be looked at: they are next.
@@ -72,6 +88,7 @@ class Gathering {
   // To the hot end, children before parents: prefixes that were used block by block lie the other way round, and the
   // next pass would pass over all of them again.
   void defer_passed_over() {
+    if (request_.spares_unsaved) return forget_passed_over();
     for (const BlockId id : passed_over_) {
       const BlockId parent = state_.blocks[id].parent;
       if (parent != BlockId::kNone && has(id, kBlockPassedOver) && has(parent, kBlockPassedOver))
@@ -80,6 +97,12 @@ class Gathering {
     for (const BlockId id : passed_over_) {
       if (!has(id, kBlockChildPassedOver)) defer_upwards(id);
     }
+  }
+
+  // What is cold stays so: it leaves when what is below it is on disk.
+  void forget_passed_over() {
+    for (const BlockId id : passed_over_)
+      state_.blocks[id].flags &= static_cast<std::uint16_t>(~kBlockPassedOver);
   }
 
   void defer_upwards(BlockId id) {

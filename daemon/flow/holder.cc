@@ -24,6 +24,10 @@ Holder holder_of(StoreState& state, BlockId id) {
     case BlockState::kQuarantined:
     case BlockState::kStocked:
       return {Cause::kWriterBusy, state.session(SessionIndex{record.writer})};
+    case BlockState::kCold:
+      return {};
+    case BlockState::kRestoring:
+      return {Cause::kTierFull, nullptr};
     case BlockState::kReady:
       if ((record.flags & kBlockPinned) != 0) return {Cause::kPinnedBy, pin_holder(state, id)};
       if ((record.flags & kBlockBusy) != 0) return {Cause::kTierFull, nullptr};

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "daemon/flow/cool.h"
+#include "daemon/flow/disk_mark.h"
+#include "daemon/flow/restore.h"
 #include "daemon/flow/stock.h"
 #include "daemon/flow/unpublish.h"
 
@@ -13,9 +16,15 @@ constexpr std::ptrdiff_t kOpenMax =
     16;  // of one session: each is a walk over all blocks, and others wait for it
 
 bool concerns(const Invalidation& job, const BlockRecord& record) {
-  if (record.state != BlockState::kReady && record.state != BlockState::kWriting &&
-      record.state != BlockState::kStocked) {
-    return false;
+  switch (record.state) {
+    case BlockState::kReady:
+    case BlockState::kWriting:
+    case BlockState::kStocked:
+    case BlockState::kCold:
+    case BlockState::kRestoring:
+      break;
+    default:
+      return false;
   }
   return record.tenant == index_of(job.tenant) && (job.space == SpaceId::kNone || job.space == record.space);
 }
@@ -29,18 +38,45 @@ void mark(StoreState& state, const Invalidation& job, bool is_invalidated) {
   }
 }
 
+// Takes new blocks again: what is put from here on lies behind the mark.
 void finish(StoreState& state, const Invalidation& job) {
+  Code code = Code::kOk;
+  const bool is_marking = disk_mark(state, job, code);
   mark(state, job, false);
+  if (is_marking) return;
   Session* session = state.session(job.session, job.session_id);
   if (session == nullptr || job.is_disowned) return;
   --session->requests_open;
-  state.complete(*session, {.request_id = job.request_id, .count = job.count});
+  state.complete(*session, {.request_id = job.request_id, .code = code, .count = job.count});
+}
+
+// The blocks that are gone with it.
+std::uint32_t remove(StoreState& state, BlockId id) {
+  switch (state.blocks[id].state) {
+    case BlockState::kStocked:
+      stock_withdraw(state, *state.session(SessionIndex{state.blocks[id].writer}), id);
+      return 0;
+    case BlockState::kWriting:
+      block_disown(state, id);
+      return 1;
+    case BlockState::kCold:
+      cold_drop(state, id);
+      break;
+    case BlockState::kRestoring:
+      restore_drop(state, id);
+      break;
+    default:
+      block_drop(state, id);
+  }
+  ++state.stats.evictions_invalidated;
+  return 1;
 }
 
 }  // namespace
 
 bool invalidate_start(StoreState& state, Session& session, const Submission& submission) {
-  const auto open = std::ranges::count(state.invalidations, session.id, &Invalidation::session_id);
+  const auto open = std::ranges::count(state.invalidations, session.id, &Invalidation::session_id) +
+                    std::ranges::count(state.marking, session.id, &Invalidation::session_id);
   if (open >= kOpenMax) return false;
   ++session.requests_open;
   const Invalidation job{.tenant = session.tenant,
@@ -55,35 +91,32 @@ bool invalidate_start(StoreState& state, Session& session, const Submission& sub
 
 void invalidations_disown(StoreState& state, const Session& session) {
   for (Invalidation& job : state.invalidations) job.is_disowned |= job.session_id == session.id;
+  for (Invalidation& job : state.marking) job.is_disowned |= job.session_id == session.id;
 }
 
 std::size_t invalidate_step(StoreState& state) {
   if (state.invalidations.empty()) return 0;
   Invalidation& job = state.invalidations.front();
   const std::uint32_t end = std::min(state.blocks.limit(), job.next_block + kStep);
-  const std::size_t looked = end - job.next_block + 1;
+  const std::size_t looked = end - job.next_block;
   for (; job.next_block < end; ++job.next_block) {
     const BlockId id{job.next_block};
     const BlockRecord& record = state.blocks[id];
-    if (!concerns(job, record)) continue;
-    if (record.state == BlockState::kStocked) {
-      stock_withdraw(state, *state.session(SessionIndex{record.writer}), id);
-      continue;
-    }
-    if (record.state == BlockState::kReady) {
-      block_drop(state, id);
-      ++state.stats.evictions_invalidated;
-    } else {
-      block_disown(state, id);
-    }
-    ++job.count;
+    if (concerns(job, record)) job.count += remove(state, id);
   }
-  if (job.next_block >= state.blocks.limit()) {
+  if (job.next_block >= state.blocks.limit() && !disk_delays_invalidations(state)) {
     const Invalidation done = job;
     state.invalidations.pop_front();
     finish(state, done);
+    return looked + 1;
   }
   return looked;
+}
+
+TimeNs invalidations_next_ns(const StoreState& state) {
+  if (state.invalidations.empty()) return kNever;
+  const bool has_walked = state.invalidations.front().next_block >= state.blocks.limit();
+  return has_walked && disk_delays_invalidations(state) ? kNever : 0;
 }
 
 }  // namespace kvtier

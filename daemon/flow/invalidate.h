@@ -12,5 +12,7 @@ bool invalidate_start(StoreState& state, Session& session, const Submission& sub
 void invalidations_disown(StoreState& state, const Session& session);
 /// A bounded piece of the oldest invalidation. Returns the records looked at.
 std::size_t invalidate_step(StoreState& state);
+/// kNever while the oldest one waits for the disk.
+[[nodiscard]] TimeNs invalidations_next_ns(const StoreState& state);
 
 }  // namespace kvtier

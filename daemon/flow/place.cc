@@ -15,14 +15,26 @@ Code place_block(StoreState& state, BlockId id, BlockId parent) {
     state.index->erase(tenant.id, record.space, record.key);
     return Code::kNoSpace;
   }
-  if (parent != BlockId::kNone) (void)state.tree->attach(id, parent);
+  // A cold parent may have made room in the directory.
+  if (parent != BlockId::kNone && state.blocks[parent].state != BlockState::kFree)
+    (void)state.tree->attach(id, parent);
+  place_children(state, id);
   ++state.stats.blocks_writing;
   return Code::kOk;
 }
 
 void place_orphan(StoreState& state, BlockId id, BlockId parent) {
   if (parent == BlockId::kNone || state.blocks[id].parent != BlockId::kNone) return;
+  if (state.disk) state.disk->orphans.remove(state.blocks, id);
   (void)state.tree->attach(id, parent);  // refused: the client claims a cycle, which then stays unlinked
+}
+
+void place_children(StoreState& state, BlockId id) {
+  if (!state.disk) return;
+  for (BlockId child = state.disk->orphans.take_child_of(state.blocks, id); child != BlockId::kNone;
+       child = state.disk->orphans.take_child_of(state.blocks, id)) {
+    (void)state.tree->attach(child, id);
+  }
 }
 
 void writing_link(StoreState& state, Session& session, BlockId id) {

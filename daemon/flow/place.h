@@ -15,6 +15,9 @@ Code place_block(StoreState& state, BlockId id, BlockId parent);
 /// A key's parent became known, or came back, after the key's block: puts it where it belongs.
 void place_orphan(StoreState& state, BlockId id, BlockId parent);
 
+/// Recovered blocks that came before this one, their parent, are put below it.
+void place_children(StoreState& state, BlockId id);
+
 /// The list of what a session writes, quarantined blocks included.
 void writing_link(StoreState& state, Session& session, BlockId id);
 void writing_unlink(StoreState& state, Session& session, BlockId id);

@@ -13,10 +13,17 @@ struct ReserveInput {
   std::span<const Key> keys;
 };
 
-/// Answers, or returns false: a slab has been asked for, try again with the same submission (`may_wait`
-/// false: never).
-bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
-                 std::span<std::byte> results, bool may_wait);
+/// What a reservation may still wait for.
+struct Patience {
+  bool for_others = false;  ///< slabs of other writers, memory on its way
+  bool for_saving = false;  ///< blocks that are being written to disk
+};
+
+/// How a kReserve ended, or that it did not: try again with the same submission.
+enum class ReserveEnd : std::uint8_t { kAnswered, kWaitsForOthers, kWaitsForSaving };
+
+ReserveEnd put_reserve(StoreState& state, Session& session, const Submission& submission,
+                       const ReserveInput& input, std::span<std::byte> results, const Patience& patience);
 
 /// What became of a record's holds: the first refusal's code, or kOk, and those of the first kInlineHolds.
 struct HoldsEnded {

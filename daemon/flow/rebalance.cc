@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/flow/disk_open.h"
 #include "daemon/flow/emptying.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/stock.h"
@@ -65,8 +66,10 @@ Tenant* richest_tenant(StoreState& state, const Tenant& wanting) {
 }
 
 void finish_retirement(StoreState& state, Slab& slab) {
+  if (!disk_lets_go(state, slab)) return;
   if (!state.memory.replace(slab, state.options.use_huge_pages, *state.fds).is_ok())
     return;  // tried again later
+  disk_slab_made(state, slab);
   state.restart.slabs()[index_of(slab.index())] = {};
   --state.stats.slabs_assigned;
   ++state.stats.slab_retirements;
@@ -202,6 +205,10 @@ void rebalance_resumed(StoreState& state, const Session& session) {
     if (std::ranges::find(mapped_by, session.index) != mapped_by.end())
       ask_to_unmap(state, slab, session.index);
   }
+}
+
+void rebalance_let_go(StoreState& state, Slab& slab) {
+  if (slab.retire != nullptr && slab.retire->mapped_by.empty()) finish_retirement(state, slab);
 }
 
 void rebalance_unmapped(StoreState& state, const Session& session, const SlabAck& ack) {

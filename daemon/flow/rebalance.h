@@ -32,6 +32,8 @@ void rebalance_retire(StoreState& state, Tenant& tenant, SlotClass& donor, Slab&
 
 /// A session came back after the daemon's restart: it is told of the slabs that leave its namespace.
 void rebalance_resumed(StoreState& state, const Session& session);
+/// The NVMe tier lets go of a slab that is being taken away.
+void rebalance_let_go(StoreState& state, Slab& slab);
 /// A client unmapped a slab that is being taken away.
 void rebalance_unmapped(StoreState& state, const Session& session, const SlabAck& ack);
 /// A session is gone: it maps nothing any more.

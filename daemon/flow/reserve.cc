@@ -3,8 +3,11 @@
 #include <optional>
 
 #include "daemon/flow/access.h"
+#include "daemon/flow/cool.h"
+#include "daemon/flow/named_blocks.h"
 #include "daemon/flow/place.h"
 #include "daemon/flow/put.h"
+#include "daemon/flow/records.h"
 #include "daemon/flow/slots.h"
 #include "libkvclient/base/check.h"
 
@@ -22,11 +25,12 @@ struct Call {
 ReserveResult classify_existing(const Call& call, BlockId id) {
   const BlockRecord& record = call.state.blocks[id];
   ReserveResult result{};
-  if (record.state == BlockState::kWriting) {
+  if (record.state == BlockState::kWriting || record.state == BlockState::kRestoring) {
     result.code = (record.flags & kBlockJustReserved) != 0 ? Code::kInvalid : Code::kPending;
     return result;
   }
   result.code = Code::kExists;
+  if (record.state == BlockState::kCold) return result;  // on disk: it has no slot
   result.slot = record.slot;
   result.generation = record.generation;
   return result;
@@ -46,8 +50,9 @@ void fill_record(const Call& call, BlockId id, const Key& key, const TakenSlot& 
 // Links and counts after the steps that can fail.
 BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot& taken) {
   StoreState& state = call.state;
-  const BlockId id = state.blocks.allocate();
+  const BlockId id = record_take(state, BlockState::kWriting);
   if (id == BlockId::kNone) return BlockId::kNone;
+  if (id == parent) parent = BlockId::kNone;  // it was cold, and gave its record up
   fill_record(call, id, key, taken);
   if (place_block(state, id, parent) != Code::kOk) {
     state.blocks.free(id);
@@ -59,38 +64,19 @@ BlockId place(const Call& call, const Key& key, BlockId parent, const TakenSlot&
   return id;
 }
 
-// The blocks that a call names stay while it looks for room: what is answered as there must be there, and no prefix
-// makes room for its own end.
-class NamedBlocks {
- public:
-  NamedBlocks(const Call& call, const ReserveInput& input) : call_(call), input_(input) {
-    for (const Key& key : input.keys) {
-      if (!key.is_zero() && !set(key, true)) ++new_count_;
-    }
-    if (!input.parent.is_zero()) set(input.parent, true);
-  }
-  NamedBlocks(const NamedBlocks&) = delete;
-  NamedBlocks& operator=(const NamedBlocks&) = delete;
-  ~NamedBlocks() {
-    for (const Key& key : input_.keys) set(key, false);
-    set(input_.parent, false);
-  }
+// A copy that could not be read when it was wanted makes room for one that is computed anew.
+BlockId find_usable(const Call& call, const Key& key) {
+  const BlockId id = call.state.index->find(call.tenant.id, call.space_id, key);
+  if (id == BlockId::kNone || (call.state.blocks[id].flags & kBlockDoubtful) == 0) return id;
+  cold_drop(call.state, id);
+  return BlockId::kNone;
+}
 
-  [[nodiscard]] std::uint32_t new_count() const { return new_count_; }
-
- private:
-  bool set(const Key& key, bool is_named) const {
-    const BlockId id = call_.state.index->find(call_.tenant.id, call_.space_id, key);
-    if (id == BlockId::kNone) return false;
-    std::uint16_t& flags = call_.state.blocks[id].flags;
-    flags = static_cast<std::uint16_t>(is_named ? flags | kBlockNamed : flags & ~kBlockNamed);
-    return true;
+void drop_doubtful(const Call& call, std::span<const Key> keys) {
+  for (const Key& key : keys) {
+    if (!key.is_zero()) (void)find_usable(call, key);
   }
-
-  const Call& call_;
-  const ReserveInput& input_;
-  std::uint32_t new_count_ = 0;
-};
+}
 
 void count_no_space(StoreStats& stats, Cause cause) {
   switch (cause) {
@@ -196,25 +182,27 @@ void answer(const Call& call, const Submission& submission, const Placing& placi
 
 }  // namespace
 
-bool put_reserve(StoreState& state, Session& session, const Submission& submission, const ReserveInput& input,
-                 std::span<std::byte> results, bool may_wait) {
+ReserveEnd put_reserve(StoreState& state, Session& session, const Submission& submission,
+                       const ReserveInput& input, std::span<std::byte> results, const Patience& patience) {
   Tenant& tenant = state.tenant_of(session);
   Space* space = state.space(tenant, submission.space);
   KV_CHECK(space != nullptr, "submit lets known spaces through only");
   Call call{state, session, tenant, *space, submission.space};
   const bool is_all = (submission.flags & kFlagAllOrNothing) != 0;
-  std::optional<NamedBlocks> named(std::in_place, call, input);
+  drop_doubtful(call, input.keys);
+  std::optional<NamedBlocks> named(std::in_place, state, tenant.id, submission.space, input);
   const std::uint32_t wanted = named->new_count();
   SlotOutcome& taken = slots_take(state, {.session = &session,
                                           .tenant = &tenant,
                                           .slot_class = call.space.slot_class,
                                           .count = wanted,
                                           .is_all_or_nothing = is_all,
-                                          .may_wait = may_wait});
+                                          .may_wait = patience.for_others,
+                                          .may_wait_for_saving = patience.for_saving});
   named.reset();  // before blocks get their keys: those are not named
   if (taken.slots.size() < wanted && taken.could_wait) {
     for (const TakenSlot& slot : taken.slots) slots_return(state, slot);
-    return false;
+    return taken.is_for_saving ? ReserveEnd::kWaitsForSaving : ReserveEnd::kWaitsForOthers;
   }
   BlockId parent =
       input.parent.is_zero() ? BlockId::kNone : state.index->find(tenant.id, submission.space, input.parent);
@@ -230,7 +218,7 @@ bool put_reserve(StoreState& state, Session& session, const Submission& submissi
   }
   std::memcpy(results.data(), placing.results.data(), placing.results.size() * sizeof(ReserveResult));
   answer(call, submission, placing, taken);
-  return true;
+  return ReserveEnd::kAnswered;
 }
 
 }  // namespace kvtier

@@ -10,12 +10,20 @@
 #include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/wait.h"
+#include "daemon/policy/lru_evictor.h"
 
 namespace kvtier {
 namespace {
 
 std::uint64_t channel_bytes(const StoreState& state) {
   return ChannelLayout::bytes_for(state.memory.slab_count() * state.pins_stride);
+}
+
+// Recovery made the namespace, and knew no limit.
+void claim(StoreState& state, Tenant& tenant, std::uint64_t bytes_max) {
+  tenant.is_unclaimed = false;
+  tenant.bytes_max = bytes_max;
+  state.restart.tenants()[index_of(tenant.id)].bytes_max = bytes_max;
 }
 
 Result<SessionIndex> free_place(StoreState& state) {
@@ -123,6 +131,7 @@ SessionGrant session_grant(StoreState& state, const Session& session) {
 Result<SessionGrant> session_open(StoreState& state, const SessionRequest& request) {
   Result<Tenant*> tenant = tenant_open(state, request.namespace_name, request.namespace_bytes_max);
   if (!tenant.is_ok()) return tenant.status();
+  if (tenant.value()->is_unclaimed) claim(state, *tenant.value(), request.namespace_bytes_max);
   const Result<SessionIndex> place = free_place(state);
   if (!place.is_ok()) return place.status();
   auto session = std::make_unique<Session>();
@@ -173,7 +182,7 @@ void session_exited(StoreState& state, Session& session) {
 
 Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max) {
   for (Tenant& tenant : state.tenants) {
-    if (tenant.name == name) return &tenant;
+    if (tenant.name == name) return &tenant;  // with the limit that it has
   }
   if (state.tenants.size() >= state.options.namespaces_max) {
     return Status(Code::kNoSpace, "limits.namespaces_max is " + std::to_string(state.options.namespaces_max));
@@ -182,6 +191,7 @@ Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint6
   tenant.id = NamespaceId{static_cast<std::uint32_t>(state.tenants.size())};
   tenant.name = name;
   tenant.bytes_max = bytes_max;
+  if (state.disk) tenant.cold = std::make_unique<LruEvictor>(state.blocks);
   KV_RETURN_IF_ERROR(directory_create(state, tenant));
   state.restart.add_tenant(name, bytes_max);
   state.tenants.push_back(std::move(tenant));

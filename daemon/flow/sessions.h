@@ -20,6 +20,8 @@ SessionGrant session_grant(StoreState& state, const Session& session);
 Result<Tenant*> tenant_open(StoreState& state, std::string_view name, std::uint64_t bytes_max);
 void space_add(StoreState& state, Tenant& tenant, const Digest& digest, std::span<const std::byte> encoding,
                Spec spec);
+/// The space of this spec, made if it is not there.
+Result<SpaceGrant> space_open(StoreState& state, Tenant& tenant, std::span<const std::byte> encoding);
 Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding);
 
 }  // namespace kvtier

@@ -4,6 +4,7 @@
 
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/emptying.h"
+#include "daemon/flow/records.h"
 #include "daemon/flow/stock.h"
 #include "libkvclient/base/units.h"
 
@@ -31,9 +32,7 @@ Status reserve_metadata(StoreState& state, Tenant& tenant, const Donation& donat
   for (const Tenant& each : state.tenants) {
     for (const SlotClass& slot_class : each.classes) all += slot_class.slots;
   }
-  KV_RETURN_IF_ERROR(state.blocks.reserve(static_cast<std::uint32_t>(std::min<std::uint64_t>(all, ~0U))));
-  state.restart.header().blocks_reserved = state.blocks.reserved();
-  KV_RETURN_IF_ERROR(state.index->reserve(all));
+  KV_RETURN_IF_ERROR(records_reserve(state, all));
   return directory_make_room(state, tenant, more);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/flow/demote.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/lending.h"
 #include "daemon/flow/rebalance.h"
@@ -39,6 +40,16 @@ void take_free(StoreState& state, const SlotRequest& request, SlotOutcome& outco
   }
 }
 
+void take_free_own(StoreState& state, SlotClass& slot_class, std::size_t count, std::vector<TakenSlot>& out) {
+  for (std::size_t i = slot_class.with_free.size(); i-- > 0 && out.size() < count;) {
+    Slab& slab = state.memory.slab(slot_class.with_free[i]);
+    const bool is_known = state.disk->slabs[index_of(slab.index())] == DiskTier::SlabUse::kAdded;
+    if (slab.is_emptying || !is_known) continue;
+    take_from(state, slot_class, slab, static_cast<std::uint32_t>(count - out.size()), out);
+    i = std::min(i, slot_class.with_free.size());
+  }
+}
+
 void take_new_slabs(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
   while (outcome.slots.size() < request.count) {
     if (!slabs_assign_one(state, *request.tenant, request.slot_class, outcome.cause)) return;
@@ -46,16 +57,39 @@ void take_new_slabs(StoreState& state, const SlotRequest& request, SlotOutcome& 
   }
 }
 
-void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
-                    SlotOutcome& outcome) {
+EvictPass evict_pass(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
+                     bool spares_unsaved, SlotOutcome& outcome) {
   const auto missing = static_cast<std::uint32_t>(request.count - outcome.slots.size());
   const EvictPass pass = evict_for(state, {.tenant = request.tenant,
                                            .slot_class = request.slot_class,
                                            .session = request.session,
                                            .count = missing,
                                            .is_all_or_nothing = request.is_all_or_nothing,
+                                           .spares_unsaved = spares_unsaved,
                                            .scan_max = scan_max});
   take_free(state, request, outcome);
+  return pass;
+}
+
+// Unsaved blocks that a pass for clean ones looks at: those behind them are hotter.
+constexpr std::uint32_t kCleanScanMax = 256;
+
+// Clean blocks first. Where there are too few, what is in the way is written to disk now; true: and waited for.
+bool evict_clean_and_take(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
+                          SlotOutcome& outcome) {
+  const EvictPass pass = evict_pass(state, request, std::min(scan_max, kCleanScanMax), true, outcome);
+  if (outcome.slots.size() == request.count || pass.unsaved == 0) return false;
+  demote_now(state, state.evict_scratch.unsaved);
+  outcome.could_wait = outcome.is_for_saving = request.may_wait_for_saving && demote_works(state);
+  return outcome.could_wait;
+}
+
+void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
+                    SlotOutcome& outcome) {
+  if (demote_works(state) && evict_clean_and_take(state, request, scan_max, outcome)) return;
+  // A stock costs nobody an unsaved block while it could be saved.
+  if (outcome.slots.size() == request.count || (request.is_for_stock && demote_works(state))) return;
+  const EvictPass pass = evict_pass(state, request, scan_max, false, outcome);
   if (outcome.slots.size() == request.count) return;
   if (pass.pinned > 0) {
     outcome.cause = Cause::kPinnedBy;
@@ -71,12 +105,12 @@ void take_evicted(StoreState& state, const SlotRequest& request, SlotOutcome& ou
   if (request.may_wait &&
       !lending_has_fair_share(state, *request.tenant, request.slot_class, *request.session)) {
     evict_and_take(state, request, kColdestOnly, outcome);
-    if (outcome.slots.size() == request.count) return;
+    if (outcome.slots.size() == request.count || outcome.could_wait) return;
     outcome.could_wait = lending_revoke_for(state, *request.tenant, request.slot_class, *request.session);
     if (outcome.could_wait) return;
   }
   evict_and_take(state, request, kEvictScanMax, outcome);
-  if (outcome.slots.size() == request.count || !request.may_wait) return;
+  if (outcome.slots.size() == request.count || outcome.could_wait || !request.may_wait) return;
   outcome.could_wait = lending_revoke_for(state, *request.tenant, request.slot_class, *request.session);
 }
 
@@ -151,6 +185,23 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
     outcome.slots.clear();
   }
   return outcome;
+}
+
+void slots_take_own(StoreState& state, Tenant& tenant, std::uint32_t slot_class, std::uint32_t count,
+                    std::vector<TakenSlot>& out) {
+  SlotClass& of = tenant.classes[slot_class];
+  const std::size_t wanted = out.size() + count;
+  take_free_own(state, of, wanted, out);
+  Cause cause = Cause::kNone;
+  while (out.size() < wanted && slabs_assign_one(state, tenant, slot_class, cause))
+    take_free_own(state, of, wanted, out);
+  if (out.size() == wanted) return;
+  const EvictPass pass = evict_for(state, {.tenant = &tenant,
+                                           .slot_class = slot_class,
+                                           .count = static_cast<std::uint32_t>(wanted - out.size()),
+                                           .spares_unsaved = demote_works(state)});
+  if (pass.unsaved > 0) demote_now(state, state.evict_scratch.unsaved);
+  take_free_own(state, of, wanted, out);
 }
 
 void slots_return(StoreState& state, const TakenSlot& taken) {

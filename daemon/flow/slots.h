@@ -12,12 +12,16 @@ struct SlotRequest {
   std::uint32_t slot_class = 0;
   std::uint32_t count = 0;
   bool is_all_or_nothing = false;
-  bool may_wait = false;      ///< the caller can be deferred: slabs of other writers may be asked for
+  bool may_wait = false;             ///< the caller can be deferred: slabs of other writers may be asked for
+  bool may_wait_for_saving = false;  ///< and for blocks to be written to disk before they leave
   bool is_for_stock = false;  ///< free slots and the session's coldest, nothing that costs anybody else
 };
 
 /// The outcome lies in the state's scratch: the next take overwrites it.
 SlotOutcome& slots_take(StoreState& state, const SlotRequest& request);
+/// Slots that the store itself fills, from disk: of any slab, lent to nobody for it. Appends up to `count` to `out`.
+void slots_take_own(StoreState& state, Tenant& tenant, std::uint32_t slot_class, std::uint32_t count,
+                    std::vector<TakenSlot>& out);
 /// Undoes a take: the slots are free again (their generations are not used twice).
 void slots_return(StoreState& state, const TakenSlot& taken);
 /// A slot that nobody can lease any more becomes free and is counted in its class.

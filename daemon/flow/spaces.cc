@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "daemon/flow/disk_open.h"
 #include "daemon/flow/sessions.h"
 #include "daemon/policy/lru_evictor.h"
 #include "libkvclient/base/units.h"
@@ -35,10 +36,14 @@ void space_add(StoreState& state, Tenant& tenant, const Digest& digest, std::spa
   space.slot_class = space_class(state, tenant, round_up(space.block_bytes, kSlotAlignment));
   space.spec = std::move(spec);
   tenant.spaces.push_back(std::move(space));
+  disk_describe(state, tenant, tenant.spaces.back());
 }
 
 Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding) {
-  Tenant& tenant = state.tenant_of(session);
+  return space_open(state, state.tenant_of(session), encoding);
+}
+
+Result<SpaceGrant> space_open(StoreState& state, Tenant& tenant, std::span<const std::byte> encoding) {
   Result<Spec> spec = decode_spec(encoding);
   if (!spec.is_ok()) return spec.status().while_doing("registering a space");
   const Digest digest = sha256(encoding);

@@ -12,6 +12,7 @@
 
 #include "daemon/flow/checksum_queue.h"
 #include "daemon/flow/directory.h"
+#include "daemon/flow/disk_tier.h"
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
 #include "daemon/flow/wait_table.h"
@@ -37,6 +38,9 @@ struct Space {
   std::uint32_t slot_class = 0;  ///< place in Tenant::classes
   std::uint64_t blocks = 0;      ///< records of this space that are not free
   bool is_invalidated = false;   ///< its blocks are leaving; it takes no new ones until they are gone
+  std::shared_ptr<const DiskSpace> described;  ///< for the NVMe tier; null: there is none
+  bool is_told = false;                        ///< kSpace went before all else of it
+  bool is_unsavable = false;                   ///< the tier said that such blocks are no blocks of its
 };
 
 /// An attempt to empty a slab of a class that found none that could be (emptying.h).
@@ -50,6 +54,12 @@ struct EmptyingRefusal {
   TimeNs again_ns = 0;         ///< not tried again before then
 };
 
+/// Where the search for blocks at the cold end that are not on disk yet is (demote.h); its place is the evictor's mark.
+struct SavingScan {
+  bool is_due = false;     ///< the cold end may be another one than at the last scan
+  std::uint32_t left = 0;  ///< blocks to be looked at; 0: no scan is under way
+};
+
 /// All slabs of a namespace with one slot size, and the order in which their blocks leave.
 struct SlotClass {
   std::uint64_t slot_bytes = 0;
@@ -60,6 +70,7 @@ struct SlotClass {
   std::uint64_t slots_free = 0;
   std::uint64_t slots_stocked = 0;
   EmptyingRefusal refusal;
+  SavingScan saving;
   std::uint32_t look_next = 0;  ///< place in `slabs`: where emptying looks next, beyond the coldest
 };
 
@@ -78,6 +89,9 @@ struct Tenant {
   std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
   std::uint64_t blocks_ready = 0;
   std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
+  std::unique_ptr<Evictor> cold;   ///< blocks on disk only, in the order in which they leave; null: no disk
+  std::uint64_t blocks_cold = 0;
+  bool is_unclaimed = false;  ///< made anew from the disk: its limit is that of its first client
 };
 
 /// What one session leases, as counted last.
@@ -148,13 +162,15 @@ struct PinHold {
   std::uint64_t session_id = 0;
 };
 
-/// A kReserve that waits for a slab's writer to acknowledge its revocation.
+/// A kReserve that waits for a slab's writer to acknowledge its revocation, or for blocks to be written to disk.
 struct Deferred {
   SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;
   Submission submission{};
-  TimeNs give_up_ns = 0;
-  bool is_ready = false;  ///< an acknowledgement came: try again
+  TimeNs give_up_ns = 0;         ///< others are not waited for any longer
+  TimeNs saving_give_up_ns = 0;  ///< nor are blocks that are being saved
+  bool is_for_saving = false;    ///< what it waits for now
+  bool is_ready = false;         ///< an acknowledgement, or a put, came: try again
 };
 
 /// An invalidation in progress: walks the block table in steps.
@@ -167,6 +183,7 @@ struct Invalidation {
   std::uint64_t session_id = 0;
   std::uint32_t request_id = 0;
   bool is_disowned = false;  ///< its session hung up since: goes on, counts as that session's, answers nobody
+  std::uint64_t mark = 0;    ///< once the walk is over: the number of the kMark that is waited for
 };
 
 /// Why a slab is emptied.
@@ -200,6 +217,7 @@ struct Emptying {
   std::uint32_t tried = 0;      ///< slabs
   KeptSlabs kept;               ///< of them
   bool is_done = false;         ///< empty; kept for a turn for the class that wants it
+  TimeNs saving_until_ns = 0;   ///< a block is being written to disk: waited for until then; 0: none is
 };
 
 struct TakenSlot {
@@ -212,13 +230,14 @@ struct SlotOutcome {
   std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
   Cause cause = Cause::kNone;    ///< why there are fewer than asked for
   std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
-  bool could_wait = false;       ///< a revocation is under way: defer and try again
+  bool could_wait = false;       ///< a revocation, or a put, is under way: defer and try again
+  bool is_for_saving = false;    ///< with could_wait: a put
 
   void clear() {
     slots.clear();
     cause = Cause::kNone;
     holder_pid = 0;
-    could_wait = false;
+    could_wait = is_for_saving = false;
   }
 };
 
@@ -250,6 +269,7 @@ struct Scratch {
 struct EvictScratch {
   std::vector<BlockId> victims;
   std::vector<BlockId> passed_over;
+  std::vector<BlockId> unsaved;  ///< passed over because they are not on disk yet: the first of them
 };
 
 struct Store::State {
@@ -266,6 +286,7 @@ struct Store::State {
   RestartState restart;
   std::unique_ptr<KeyIndex> index;
   std::unique_ptr<PrefixTree> tree;
+  std::unique_ptr<DiskTier> disk;                  ///< null: there is no NVMe tier
   std::deque<Tenant> tenants;                      ///< stable addresses
   std::vector<std::unique_ptr<Session>> sessions;  ///< by SessionIndex; null: free place
   std::uint64_t next_session_id = 1;
@@ -274,7 +295,8 @@ struct Store::State {
   WaitTable waits;
   std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
   std::vector<Deferred> deferred;                        ///< oldest first
-  std::deque<Invalidation> invalidations;
+  std::deque<Invalidation> invalidations;                ///< the first one walks
+  std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;

@@ -31,7 +31,11 @@ struct StoreStats {
   std::uint64_t directory_bytes_huge = 0;
   std::uint64_t namespaces = 0;
   std::uint64_t spaces = 0;
-  std::uint64_t zombie_bytes = 0;  ///< slabs that zombies may write
+  std::uint64_t zombie_bytes = 0;        ///< slabs that zombies may write
+  std::uint64_t blocks_cold = 0;         ///< on disk only
+  std::uint64_t blocks_restoring = 0;    ///< being read from disk
+  std::uint64_t disk_bytes_writing = 0;  ///< slots of puts that are not answered
+  std::uint64_t disk_bytes_reading = 0;  ///< of gets
   // counters
   std::uint64_t reserve_new = 0;
   std::uint64_t reserve_exists = 0;
@@ -58,6 +62,7 @@ struct StoreStats {
   std::uint64_t access_records_lost = 0;
   std::uint64_t access_records_invalid = 0;
   std::uint64_t hits_host = 0;  ///< blocks acquired, by the access log
+  std::uint64_t hits_disk = 0;  ///< blocks restored from disk because a client asked
   std::uint64_t slab_lends = 0;
   std::uint64_t slab_revokes = 0;
   std::uint64_t slab_reshapes = 0;
@@ -73,6 +78,18 @@ struct StoreStats {
   std::uint64_t directory_grows_failed = 0;
   std::uint64_t checksums = 0;
   std::uint64_t checksum_failures = 0;
+  std::uint64_t demotions = 0;  ///< blocks written to disk
+  std::uint64_t demoted_bytes = 0;
+  std::uint64_t demotions_failed = 0;
+  std::uint64_t restores = 0;  ///< restores begun
+  std::uint64_t restores_failed = 0;
+  std::uint64_t restored_bytes = 0;
+  std::uint64_t evictions_unsaved =
+      0;                             ///< with a disk: blocks that left for good, because they were not on it
+  std::uint64_t cold_dropped = 0;    ///< blocks on disk only that gave way to others
+  std::uint64_t disk_lost = 0;       ///< copies that the tier gave up or could not read
+  std::uint64_t disk_recovered = 0;  ///< blocks of an earlier life found on disk
+  std::uint64_t disk_refused = 0;    ///< of them, not taken: no room, or a spec that is not known
 };
 
 }  // namespace kvtier

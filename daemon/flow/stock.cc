@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "daemon/flow/access.h"
+#include "daemon/flow/cool.h"
 #include "daemon/flow/place.h"
+#include "daemon/flow/records.h"
 #include "daemon/flow/slots.h"
 #include "daemon/flow/unpublish.h"
 
@@ -36,7 +38,7 @@ std::uint64_t room(const SlotClass& slot_class) {
 
 // Published last: the offer. A daemon that dies before it leaves a record whose entry is empty.
 bool grant(StoreState& state, Session& session, SpaceId space, std::uint32_t entry, const TakenSlot& taken) {
-  const BlockId id = state.blocks.allocate(BlockState::kStocked);
+  const BlockId id = record_take(state, BlockState::kStocked);
   if (id == BlockId::kNone) return false;
   BlockRecord& record = state.blocks[id];
   record.space = space;
@@ -126,8 +128,12 @@ Code stock_name(StoreState& state, Session& session, BlockId id) {
   const auto find = [&](const Key& key) {
     return key.is_zero() ? BlockId::kNone : state.index->find(session.tenant, record.space, key);
   };
+  BlockId other = find(name.key);
+  if (other != BlockId::kNone && (state.blocks[other].flags & kBlockDoubtful) != 0) {
+    cold_drop(state, other);  // could not be read: it makes room
+    other = BlockId::kNone;
+  }
   const BlockId parent = find(name.parent);
-  const BlockId other = find(name.key);
   touch_prefix(state, parent);
   if (other != BlockId::kNone) place_orphan(state, other, parent);
   if (other != BlockId::kNone || name.key.is_zero()) {
@@ -135,7 +141,8 @@ Code stock_name(StoreState& state, Session& session, BlockId id) {
     ++state.stats.commits_refused;
     if (name.key.is_zero()) return Code::kInvalid;
     ++state.stats.stock_races_lost;
-    return state.blocks[other].state == BlockState::kWriting ? Code::kPending : Code::kExists;
+    const BlockState its = state.blocks[other].state;
+    return its == BlockState::kWriting || its == BlockState::kRestoring ? Code::kPending : Code::kExists;
   }
   const std::uint32_t entry = record.stock_entry;
   record.key = name.key;

@@ -5,6 +5,7 @@
 #include "daemon/flow/access.h"
 #include "daemon/flow/checksums.h"
 #include "daemon/flow/directory_growth.h"
+#include "daemon/flow/disk_step.h"
 #include "daemon/flow/emptying.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/invalidate.h"
@@ -44,6 +45,7 @@ std::size_t Store::do_work() {
   work += invalidate_step(*state_);
   work += draining_step(*state_);
   work += quota_step(*state_);
+  work += disk_step(*state_);
   work += evict_background(*state_);
   // One growth a turn.
   const std::size_t grown = directory_grow_step(*state_);
@@ -54,10 +56,9 @@ std::size_t Store::do_work() {
 }
 
 TimeNs Store::next_deadline() const {
-  if (!state_->invalidations.empty() || state_->directories_growing > 0 || state_->emptying ||
-      state_->index->wants_growth())
-    return 0;
-  return std::min({checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
+  if (state_->directories_growing > 0 || state_->index->wants_growth()) return 0;
+  return std::min({invalidations_next_ns(*state_), emptying_next_ns(*state_), disk_next_ns(*state_),
+                   checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
                    state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
 }
 
@@ -99,6 +100,7 @@ const StoreStats& Store::stats() const {
   StoreStats& stats = state_->stats;
   count_gauges(*state_);
   stats.metadata_bytes = state_->blocks.bytes_resident() + state_->index->bytes_resident();
+  if (state_->disk) stats.metadata_bytes += state_->disk->locators.size() * sizeof(DiskLocator);
   for (const Tenant& tenant : state_->tenants) {
     stats.metadata_bytes += tenant.directory.bytes_reserved();
     for (const SlabIndex index : tenant.slabs) {

@@ -22,13 +22,22 @@
 
 namespace kvtier {
 
+class DiskPort;  // daemon/tier
+
+/// When blocks are written to the NVMe tier.
+enum class DiskWrite : std::uint8_t {
+  kBack,    ///< when they are about to leave memory
+  kThrough  ///< once they are committed
+};
+
 struct StoreOptions {
   std::uint64_t host_bytes = 0;
   std::uint64_t slab_bytes = 0;  ///< 0: chosen from host_bytes
   bool use_huge_pages = false;
   MemoryLock lock = MemoryLock::kOff;
   std::uint32_t low_water_blocks = 64;
-  std::uint32_t blocks_max = 0;  ///< 0: what the host tier can hold in slots of one page
+  std::uint32_t blocks_max =
+      0;  ///< 0: what the host tier can hold in slots of one page; with a disk four times that
   std::uint32_t sessions_max = 256;
   std::uint32_t namespaces_max = 64;
   std::uint32_t spaces_max = 1024;           ///< of all namespaces together
@@ -38,7 +47,11 @@ struct StoreOptions {
   std::function<void()> slab_done;                  ///< HostMemoryOptions::slab_done
   /// Called before what an earlier instance left is dropped, with the reason. Null: not called.
   std::function<void(const std::string& reason)> on_cold;
-  std::uint64_t seed = 0;  ///< 0: from the system's entropy; the simulation gives one
+  std::uint64_t seed = 0;    ///< 0: from the system's entropy; the simulation gives one
+  DiskPort* disk = nullptr;  ///< the NVMe tier; null: none. Lives longer than the store
+  DiskWrite disk_write = DiskWrite::kBack;
+  /// How long a reservation that finds only blocks that are not on disk yet waits before it evicts them all the same.
+  TimeNs disk_wait_ns = 20 * kNsPerMs;
 };
 
 /// Those options that may change while the store works.
@@ -78,6 +91,12 @@ struct SpaceGrant {
   std::uint64_t block_bytes = 0;
   std::uint64_t slot_bytes = 0;
   Digest digest{};
+};
+
+/// A space, and the namespace that it is of.
+struct SpaceIds {
+  NamespaceId tenant = NamespaceId::kNone;
+  SpaceId space = SpaceId::kNone;
 };
 
 /// A slab as a client must be told of it.
@@ -155,6 +174,16 @@ class Store {
 
   /// The configuration's limit of a namespace, at start and whenever it changes (quota.h); 0: none.
   void namespace_limit(std::string_view name, std::uint64_t bytes_max);
+
+  // The NVMe tier, if StoreOptions::disk names one: its answers and news are taken in do_work().
+  /// A space of before, from the tier's catalog: namespace and space are there again. kNoSpace, kInvalid: what is on disk
+  /// of it is given up.
+  Result<SpaceIds> disk_space(std::string_view namespace_name, std::span<const std::byte> encoding);
+  /// All spaces of the catalog were said: the tier is to open.
+  void disk_open();
+  /// Nothing further is written or read; disk_is_over() once the tier has noted the clean end.
+  void disk_close();
+  [[nodiscard]] bool disk_is_over() const;
 
   // Control messages
   Result<SpaceGrant> space_register(SessionIndex session, std::span<const std::byte> spec);

@@ -3,6 +3,7 @@
 
 #include "daemon/flow/admin.h"
 #include "daemon/flow/adopt.h"
+#include "daemon/flow/disk_open.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/state.h"
@@ -16,7 +17,10 @@ namespace {
 
 std::uint32_t blocks_max(const StoreOptions& options) {
   if (options.blocks_max != 0) return options.blocks_max;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.host_bytes / kSlotAlignment, 1U << 30));
+  constexpr std::uint64_t kBesideDisk = 4;  // most of them on disk only
+  const std::uint64_t slots = options.host_bytes / kSlotAlignment;
+  const std::uint64_t blocks = options.disk == nullptr ? slots : kBesideDisk * slots;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, 1U << 30));
 }
 
 RestartSizes restart_sizes(const StoreOptions& options, std::uint32_t slabs) {
@@ -34,7 +38,8 @@ std::uint32_t slab_count(const HostMemoryOptions& options) {
   return each == 0 ? 0 : static_cast<std::uint32_t>((options.bytes + each - 1) / each);
 }
 
-std::unique_ptr<StoreState> make_state(const StoreOptions& options, const Clock& clock, FdStore& fds) {
+Result<std::unique_ptr<StoreState>> make_state(const StoreOptions& options, const Clock& clock,
+                                               FdStore& fds) {
   auto state = std::make_unique<StoreState>();
   state->options = options;
   state->clock = &clock;
@@ -44,7 +49,9 @@ std::unique_ptr<StoreState> make_state(const StoreOptions& options, const Clock&
   state->waits = WaitTable(options.sessions_max * kCompletionEntries);
   state->deferred.reserve(options.sessions_max);
   state->stats.host_bytes = options.host_bytes;
+  KV_RETURN_IF_ERROR(disk_create(*state, blocks_max(options)));
   state->evict_scratch.victims.reserve(kRequestKeysMax);
+  state->evict_scratch.unsaved.reserve(kUnsavedMax);
   state->evict_scratch.passed_over.reserve(std::size_t{kEvictScanMax} * kEvictPassedOverFactor);
   return state;
 }
@@ -91,7 +98,9 @@ Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const 
   StoredFds stored = take_stored(fds);
   std::vector<std::string> names;
   for (const auto& [name, fd] : stored) names.push_back(name);
-  std::unique_ptr<State> state = make_state(options, clock, fds);
+  Result<std::unique_ptr<State>> made = make_state(options, clock, fds);
+  if (!made.is_ok()) return made.status();
+  std::unique_ptr<State> state = std::move(made).value();
   if (!stored.empty()) {
     const Adoption adopted = adopt_all(*state, memory, sizes, blocks_max(options), std::move(stored));
     if (adopted.is_refused) return adopted.status;
@@ -99,7 +108,10 @@ Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const 
       const std::string reason = adopted.status.to_string();
       if (options.on_cold) options.on_cold(reason);
       // The memory of the earlier instance goes first: the tier is never held twice by us.
-      state = make_state(options, clock, fds);
+      state.reset();
+      made = make_state(options, clock, fds);
+      if (!made.is_ok()) return made.status();
+      state = std::move(made).value();
       state->cold_reason = reason;
       for (const std::string& name : names) fds.remove(name);
       KV_RETURN_IF_ERROR(start_cold(*state, memory, sizes));

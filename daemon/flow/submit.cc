@@ -7,6 +7,7 @@
 #include "daemon/flow/invalidate.h"
 #include "daemon/flow/pin.h"
 #include "daemon/flow/put.h"
+#include "daemon/flow/restore.h"
 #include "daemon/flow/stock.h"
 #include "daemon/flow/wait.h"
 
@@ -22,7 +23,13 @@ constexpr TimeNs kRevokePatienceNs = 10 * kNsPerMs;
 // What may be open: each has its place in the completion ring. The library keeps to it.
 constexpr std::uint32_t kRequestsOpenMax = kCompletionEntries;
 
-bool run_reserve(const Command& command, TimeNs give_up_ns) {
+// Until when a reservation waits, and for what.
+struct GiveUp {
+  TimeNs others_ns = 0;
+  TimeNs saving_ns = 0;
+};
+
+bool run_reserve(const Command& command, const GiveUp& give_up) {
   std::vector<Key>& keys = command.state.scratch.keys;
   if (!command_keys(command, sizeof(ReserveHead), keys)) return false;
   ReserveInput input{.keys = keys};
@@ -32,20 +39,31 @@ bool run_reserve(const Command& command, TimeNs give_up_ns) {
   if (command_space(command) == nullptr) return true;
   std::memcpy(&input.parent, bytes.data(), sizeof input.parent);
   const auto results = bytes.subspan(reserve_results_offset(command.submission.count));
-  const bool may_wait = command.state.now() < give_up_ns;
-  if (put_reserve(command.state, command.session, command.submission, input, results, may_wait)) return true;
+  const TimeNs now = command.state.now();
+  const ReserveEnd end =
+      put_reserve(command.state, command.session, command.submission, input, results,
+                  {.for_others = now < give_up.others_ns, .for_saving = now < give_up.saving_ns});
+  if (end == ReserveEnd::kAnswered) return true;
   ++command.session.requests_open;
   command.state.deferred.push_back({.session = command.session.index,
                                     .session_id = command.session.id,
                                     .submission = command.submission,
-                                    .give_up_ns = give_up_ns});
+                                    .give_up_ns = give_up.others_ns,
+                                    .saving_give_up_ns = give_up.saving_ns,
+                                    .is_for_saving = end == ReserveEnd::kWaitsForSaving});
   return true;
 }
 
-TimeNs patience(const Command& command) {
-  const TimeNs own = command.state.now() + kRevokePatienceNs;
-  const TimeNs asked = command.submission.deadline_ns;
-  return asked == 0 ? own : std::min(own, asked);
+GiveUp patience(const Command& command) {
+  const TimeNs now = command.state.now();
+  const TimeNs asked = command.submission.deadline_ns == 0 ? kNever : command.submission.deadline_ns;
+  return {.others_ns = std::min(now + kRevokePatienceNs, asked),
+          .saving_ns = std::min(now + command.state.options.disk_wait_ns, asked)};
+}
+
+// When a deferred reservation is tried again although nothing came.
+TimeNs wakes_ns(const Deferred& each) {
+  return each.is_for_saving ? each.saving_give_up_ns : each.give_up_ns;
 }
 
 bool run_end(const Command& command) {
@@ -94,6 +112,14 @@ bool run_wait(const Command& command) {
   return true;
 }
 
+bool run_restore(const Command& command) {
+  std::vector<Key>& keys = command.state.scratch.keys;
+  if (!command_keys(command, 0, keys)) return false;
+  if (command_space(command) == nullptr) return true;
+  restore_start(command, keys);
+  return true;
+}
+
 bool run_invalidate(const Command& command) {
   if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
   const SpaceId id = command.submission.space;
@@ -125,6 +151,8 @@ bool run(const Command& command) {
       return run_invalidate(command);
     case Op::kStock:
       return run_stock(command);
+    case Op::kRestore:
+      return run_restore(command);
   }
   return false;
 }
@@ -150,12 +178,12 @@ std::size_t deferred_step(StoreState& state) {
   // What is deferred again meanwhile stands behind these, for the next step.
   for (std::size_t i = 0, count = state.deferred.size(); i < count; ++i) {
     const Deferred each = state.deferred[i];
-    if (!each.is_ready && now < each.give_up_ns) continue;
+    if (!each.is_ready && now < wakes_ns(each)) continue;
     state.deferred[i].session = SessionIndex::kNone;
     Session* session = state.session(each.session, each.session_id);
     if (session == nullptr) continue;
     --session->requests_open;
-    (void)run_reserve({state, *session, each.submission}, each.give_up_ns);
+    (void)run_reserve({state, *session, each.submission}, {each.give_up_ns, each.saving_give_up_ns});
     ++ended;
   }
   std::erase_if(state.deferred, [](const Deferred& each) { return each.session == SessionIndex::kNone; });
@@ -165,7 +193,7 @@ std::size_t deferred_step(StoreState& state) {
 
 TimeNs deferred_next_deadline(const StoreState& state) {
   TimeNs next = kNever;
-  for (const Deferred& each : state.deferred) next = std::min(next, each.is_ready ? 0 : each.give_up_ns);
+  for (const Deferred& each : state.deferred) next = std::min(next, each.is_ready ? 0 : wakes_ns(each));
   return next;
 }
 

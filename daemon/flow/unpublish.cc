@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "daemon/flow/checksums.h"
+#include "daemon/flow/cool.h"
+#include "daemon/flow/disk_send.h"
 #include "daemon/flow/pin.h"
+#include "daemon/flow/records.h"
 #include "daemon/flow/slots.h"
 #include "daemon/flow/wait.h"
 
@@ -29,6 +32,26 @@ void forget_unverified(StoreState& state, BlockId id) {
   ++state.stats.adoption_dropped;
 }
 
+// Off the list of its state.
+void leave_list(StoreState& state, Tenant& tenant, BlockId id) {
+  const BlockRecord& record = state.blocks[id];
+  switch (record.state) {
+    case BlockState::kWriting:
+    case BlockState::kRestoring:
+      return;
+    case BlockState::kCold:
+      return cold_unlist(state, id);
+    default:
+      break;
+  }
+  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  tenant.classes[space.slot_class].evictor->remove(id);
+  --state.stats.blocks_ready;
+  --tenant.blocks_ready;
+}
+
+constexpr std::uint16_t kReadByUs = kBlockBusy | kBlockStoring;  // by an agent or a device
+
 }  // namespace
 
 void block_unpublish(StoreState& state, BlockId id) {
@@ -39,22 +62,16 @@ void block_unpublish(StoreState& state, BlockId id) {
   state.index->erase(tenant.id, record.space, record.key);
   state.tree->detach(id);
   checksum_forget(state, id);
-  if (record.state != BlockState::kWriting) {
-    const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
-    tenant.classes[space.slot_class].evictor->remove(id);
-    --state.stats.blocks_ready;
-    --tenant.blocks_ready;
-  }
+  leave_list(state, tenant, id);
+  disk_detach(state, id);
   if ((record.flags & kBlockPinned) != 0) (void)pin_drop(state, id);
   waits_resolve(state, id, false);
 }
 
 void block_free(StoreState& state, BlockId id) {
   const BlockRecord& record = state.blocks[id];
-  Tenant& tenant = state.tenants[record.tenant];
-  --tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].blocks;
-  slot_release(state, tenant, record.slot);
-  state.blocks.free(id);
+  slot_release(state, state.tenants[record.tenant], record.slot);
+  record_free(state, id);
 }
 
 void block_drop(StoreState& state, BlockId id) {
@@ -65,7 +82,7 @@ void block_drop(StoreState& state, BlockId id) {
                         [] { return false; });  // evicting, whoever leases
   state.blocks.set_state(id, BlockState::kEvicting);
   block_unpublish(state, id);
-  if (!has_lease(state, record) && (record.flags & kBlockBusy) == 0) return block_free(state, id);
+  if (!has_lease(state, record) && (record.flags & kReadByUs) == 0) return block_free(state, id);
   state.blocks.set_state(id, BlockState::kDraining);
   ++state.stats.blocks_draining;
   state.draining.push_back(id);
@@ -90,7 +107,7 @@ std::size_t draining_step(StoreState& state) {
     if (state.draining_next >= state.draining.size()) state.draining_next = 0;
     const BlockId id = state.draining[state.draining_next];
     const BlockRecord& record = state.blocks[id];
-    if (has_lease(state, record) || (record.flags & kBlockBusy) != 0) {
+    if (has_lease(state, record) || (record.flags & kReadByUs) != 0) {
       ++state.draining_next;
       continue;
     }

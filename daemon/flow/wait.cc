@@ -45,8 +45,9 @@ const std::vector<BlockId>& find_pending(StoreState& state, Wait& wait, Namespac
   for (const Key& key : keys) {
     const BlockId id = state.index->find(tenant, space, key);
     if (id == BlockId::kNone) continue;
-    if (state.blocks[id].state == BlockState::kReady) ++wait.ready;
-    if (state.blocks[id].state == BlockState::kWriting) pending.push_back(id);
+    const BlockState its = state.blocks[id].state;
+    if (its == BlockState::kReady) ++wait.ready;
+    if (its == BlockState::kWriting || its == BlockState::kRestoring) pending.push_back(id);
   }
   std::ranges::sort(pending);
   return pending;

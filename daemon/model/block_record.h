@@ -17,15 +17,17 @@ enum class BlockState : std::uint8_t {
   kDraining = 4,     ///< unpublished, leases keep the slot
   kQuarantined = 5,  ///< unpublished, its writer may still write: until that process exits
   kStocked = 6,      ///< a slot in its writer's stock, without a key
+  kCold = 7,         ///< on disk only: it has no slot
+  kRestoring = 8,    ///< a slot was taken for it and is being read from disk
 };
-inline constexpr std::size_t kBlockStateCount = 7;
+inline constexpr std::size_t kBlockStateCount = 9;
 
 /// The only changes of state there are; BlockTable::set_state checks each.
 constexpr bool is_legal_transition(BlockState from, BlockState to) {
   using S = BlockState;
   switch (from) {
     case S::kFree:
-      return to == S::kWriting || to == S::kStocked;
+      return to == S::kWriting || to == S::kStocked || to == S::kCold;
     case S::kStocked:
       return to == S::kWriting || to == S::kQuarantined || to == S::kFree;
     case S::kWriting:
@@ -33,10 +35,14 @@ constexpr bool is_legal_transition(BlockState from, BlockState to) {
     case S::kReady:
       return to == S::kEvicting;
     case S::kEvicting:
-      return to == S::kReady || to == S::kDraining || to == S::kFree;
+      return to == S::kReady || to == S::kDraining || to == S::kFree || to == S::kCold;
     case S::kDraining:
     case S::kQuarantined:
       return to == S::kFree;
+    case S::kCold:
+      return to == S::kRestoring || to == S::kFree;
+    case S::kRestoring:
+      return to == S::kReady || to == S::kCold || to == S::kFree;
   }
   return false;
 }
@@ -52,14 +58,21 @@ inline constexpr std::uint16_t kBlockQueued = 8;       ///< waits for its checks
 inline constexpr std::uint16_t kBlockPassedOver = 32;  ///< within an eviction pass: it has children that stay
 inline constexpr std::uint16_t kBlockChildPassedOver = 64;  ///< within an eviction pass: so has one of those
 inline constexpr std::uint16_t kBlockJustReserved = 128;    ///< within a reserve call: it is that call's own
-inline constexpr std::uint16_t kBlockNamed =
-    4096;  ///< within a reserve call: it names this one, and may not evict it
+inline constexpr std::uint16_t kBlockOnDisk = 256;          ///< a copy is on disk, at the block's locator
+inline constexpr std::uint16_t kBlockStoring =
+    512;  ///< it is being written to disk, or its slot is held for that: not evictable
+inline constexpr std::uint16_t kBlockWanted =
+    1024;  ///< within a reserve or restore call: one that it names, which stays
+inline constexpr std::uint16_t kBlockDoubtful =
+    2048;  ///< cold, and its copy could not be read when it was wanted
+inline constexpr std::uint16_t kBlockOrphan =
+    4096;  ///< cold: waits in the list of those whose parent is not known
 
 struct BlockRecord {
   Key key;
   Generation generation;   ///< of the host slot
   std::uint64_t checksum;  ///< XXH3 of the payload, if kBlockSummed
-  SlotRef slot;
+  SlotRef slot;            ///< nothing while cold
   SpaceId space;
   std::uint16_t tenant;  ///< namespace
   BlockState state;
@@ -69,8 +82,9 @@ struct BlockRecord {
   BlockId parent;
   BlockId first_child;
   BlockId next_sibling;
-  BlockId prev_sibling;
-  BlockId prev;  ///< links of the one list that the block is on: its evictor's (colder), or its writer's
+  BlockId prev_sibling;  ///< of the first child: the last one
+  BlockId
+      prev;  ///< links of the one list that the block is on: its evictor's (colder), its writer's, or that of cold ones
   BlockId next;
   std::uint32_t access_ms;  ///< last access, milliseconds of the monotonic clock (wraps after 49 days)
   std::uint32_t hits;

@@ -74,6 +74,90 @@
   KV_COUNTER(kSessionsKicked, kConductor, kCounter, "sessions_kicked", "sessions", "Sessions ended by an administrator.") \
   KV_COUNTER(kProtocolErrors, kConductor, kCounter, "protocol_errors", "sessions", "Sessions ended because they broke the protocol.") \
   KV_COUNTER(kCommands, kConductor, kCounter, "commands", "commands", "Commands taken from client rings.")             \
+  /* NVMe tier */ \
+  KV_COUNTER(kNvmePaths, kDisk, kGauge, "nvme_paths", "paths", "Paths of the NVMe tier that were opened.") \
+  KV_COUNTER(kNvmePathsOk, kDisk, kGauge, "nvme_paths_ok", "paths", "Of them, those that serve and have room.") \
+  KV_COUNTER(kNvmeSegments, kDisk, kGauge, "nvme_segments", "segments", "Segments of all paths.") \
+  KV_COUNTER(kNvmeSegmentsFree, kDisk, kGauge, "nvme_segments_free", "segments", "Segments that nothing lies in.") \
+  KV_COUNTER(kNvmeUsedBytes, kDisk, kGauge, "nvme_used_bytes", "bytes", "Of the paths, what is in segments that are not free.") \
+  KV_COUNTER(kNvmeLiveBytes, kDisk, kGauge, "nvme_live_bytes", "bytes", "Of that, blocks that the index names.") \
+  KV_COUNTER(kNvmeRegisteredBytes, kDisk, kGauge, "nvme_registered_bytes", "bytes", "Memory that the kernel maps once for the ring.") \
+  KV_COUNTER(kNvmeBudgetLeftBytes, kDisk, kGauge, "nvme_budget_left_bytes", "bytes", "What puts may write now; all ones: no limit.") \
+  KV_COUNTER(kNvmePutsWaiting, kDisk, kGauge, "nvme_puts_waiting", "blocks", "Puts that wait for room in the store.") \
+  KV_COUNTER(kNvmeGetsWaiting, kDisk, kGauge, "nvme_gets_waiting", "blocks", "Gets that wait for room in the store.") \
+  KV_COUNTER(kNvmeRequestsHeld, kDisk, kGauge, "nvme_requests_held", "requests", "Requests that were given up and that the device still has.") \
+  KV_COUNTER(kNvmeRecoveryDone, kDisk, kGauge, "nvme_recovery_done", "steps", "Steps of the recovery that are done.") \
+  KV_COUNTER(kNvmeRecoveryTotal, kDisk, kGauge, "nvme_recovery_total", "steps", "Steps of the recovery.") \
+  KV_COUNTER(kNvmePuts, kDisk, kCounter, "nvme_puts", "blocks", "Blocks handed to the store on disk.") \
+  KV_COUNTER(kNvmePutsFailed, kDisk, kCounter, "nvme_puts_failed", "blocks", "Blocks that could not be written.") \
+  KV_COUNTER(kNvmePutsRefused, kDisk, kCounter, "nvme_puts_refused", "blocks", "Blocks that the store had no room for at once.") \
+  KV_COUNTER(kNvmePutsOverBudget, kDisk, kCounter, "nvme_puts_over_budget", "blocks", "Blocks not written: the write budget is used up.") \
+  KV_COUNTER(kNvmePutBytes, kDisk, kCounter, "nvme_put_bytes", "bytes", "Payload bytes stored, without padding.") \
+  KV_COUNTER(kNvmeGets, kDisk, kCounter, "nvme_gets", "blocks", "Blocks asked for.") \
+  KV_COUNTER(kNvmeGetsOk, kDisk, kCounter, "nvme_gets_ok", "blocks", "Blocks read, every byte checked.") \
+  KV_COUNTER(kNvmeGetsStale, kDisk, kCounter, "nvme_gets_stale", "blocks", "Blocks whose segment was used anew meanwhile.") \
+  KV_COUNTER(kNvmeGetsLate, kDisk, kCounter, "nvme_gets_late", "blocks", "Blocks that the device did not read in time.") \
+  KV_COUNTER(kNvmeGetsUnavailable, kDisk, kCounter, "nvme_gets_unavailable", "blocks", "Blocks on a path that does not serve.") \
+  KV_COUNTER(kNvmeGetBytes, kDisk, kCounter, "nvme_get_bytes", "bytes", "Payload bytes given out.") \
+  KV_COUNTER(kNvmeFlushes, kDisk, kCounter, "nvme_flushes", "flushes", "Flushes asked for.") \
+  KV_COUNTER(kNvmeMarks, kDisk, kCounter, "nvme_marks", "marks", "Keys, spaces and namespaces made void on disk.") \
+  KV_COUNTER(kNvmeWrittenPayloads, kDisk, kCounter, "nvme_written_payloads", "bytes", "Written: payloads of new blocks, padding included.") \
+  KV_COUNTER(kNvmeWrittenHeaders, kDisk, kCounter, "nvme_written_headers", "bytes", "Written: headers of new blocks.") \
+  KV_COUNTER(kNvmeWrittenMarks, kDisk, kCounter, "nvme_written_marks", "bytes", "Written: tombstones and invalidations.") \
+  KV_COUNTER(kNvmeWrittenMoves, kDisk, kCounter, "nvme_written_moves", "bytes", "Written: blocks that reclaim kept.") \
+  KV_COUNTER(kNvmeWrittenSegments, kDisk, kCounter, "nvme_written_segments", "bytes", "Written: segment headers.") \
+  KV_COUNTER(kNvmeWrittenFooters, kDisk, kCounter, "nvme_written_footers", "bytes", "Written: indexes of full segments.") \
+  KV_COUNTER(kNvmeWrittenErasures, kDisk, kCounter, "nvme_written_erasures", "bytes", "Written: zeros over segments that were freed.") \
+  KV_COUNTER(kNvmeWrittenSuperblocks, kDisk, kCounter, "nvme_written_superblocks", "bytes", "Written: superblocks.") \
+  KV_COUNTER(kNvmeWrittenProbes, kDisk, kCounter, "nvme_written_probes", "bytes", "Written: probes of paths that did not serve.") \
+  KV_COUNTER(kNvmeWrites, kDisk, kCounter, "nvme_writes", "requests", "Write requests to the devices.") \
+  KV_COUNTER(kNvmeReads, kDisk, kCounter, "nvme_reads", "requests", "Read requests to the devices.") \
+  KV_COUNTER(kNvmeReadBytes, kDisk, kCounter, "nvme_read_bytes", "bytes", "Bytes read from the devices.") \
+  KV_COUNTER(kNvmeSyncs, kDisk, kCounter, "nvme_syncs", "requests", "Flushes of the devices, each for all that asked.") \
+  KV_COUNTER(kNvmeIoFailed, kDisk, kCounter, "nvme_io_failed", "requests", "Requests that the device refused.") \
+  KV_COUNTER(kNvmeIoLate, kDisk, kCounter, "nvme_io_late", "requests", "Requests that were not answered by their deadline.") \
+  KV_COUNTER(kNvmeIoSplit, kDisk, kCounter, "nvme_io_split", "requests", "Requests that failed and were tried again in parts.") \
+  KV_COUNTER(kNvmeFaultTruncated, kDisk, kCounter, "nvme_fault_truncated", "faults", "Bytes refused: fewer bytes than there should be.") \
+  KV_COUNTER(kNvmeFaultEmpty, kDisk, kCounter, "nvme_fault_empty", "faults", "Bytes refused: zeros.") \
+  KV_COUNTER(kNvmeFaultForeign, kDisk, kCounter, "nvme_fault_foreign", "faults", "Bytes refused: not ours.") \
+  KV_COUNTER(kNvmeFaultHeaderDamaged, kDisk, kCounter, "nvme_fault_header_damaged", "faults", "Bytes refused: a header with a wrong checksum.") \
+  KV_COUNTER(kNvmeFaultVersion, kDisk, kCounter, "nvme_fault_version", "faults", "Bytes refused: another format version.") \
+  KV_COUNTER(kNvmeFaultOtherStore, kDisk, kCounter, "nvme_fault_other_store", "faults", "Bytes refused: of another store.") \
+  KV_COUNTER(kNvmeFaultMisplaced, kDisk, kCounter, "nvme_fault_misplaced", "faults", "Bytes refused: intact and elsewhere than it belongs.") \
+  KV_COUNTER(kNvmeFaultStale, kDisk, kCounter, "nvme_fault_stale", "faults", "Bytes refused: of an earlier use of the segment.") \
+  KV_COUNTER(kNvmeFaultMalformed, kDisk, kCounter, "nvme_fault_malformed", "faults", "Bytes refused: intact and contradictory.") \
+  KV_COUNTER(kNvmeFaultOtherBlock, kDisk, kCounter, "nvme_fault_other_block", "faults", "Bytes refused: another block than the index names.") \
+  KV_COUNTER(kNvmeFaultPayloadDamaged, kDisk, kCounter, "nvme_fault_payload_damaged", "faults", "Bytes refused: a payload with a wrong checksum.") \
+  KV_COUNTER(kNvmeFaultIndexDamaged, kDisk, kCounter, "nvme_fault_index_damaged", "faults", "Bytes refused: an index with a wrong checksum.") \
+  KV_COUNTER(kNvmeSegmentsSealed, kDisk, kCounter, "nvme_segments_sealed", "segments", "Segments that were filled.") \
+  KV_COUNTER(kNvmeSegmentsReclaimed, kDisk, kCounter, "nvme_segments_reclaimed", "segments", "Segments that were emptied.") \
+  KV_COUNTER(kNvmeBlocksMoved, kDisk, kCounter, "nvme_blocks_moved", "blocks", "Blocks that reclaim kept.") \
+  KV_COUNTER(kNvmeBlocksDropped, kDisk, kCounter, "nvme_blocks_dropped", "blocks", "Blocks that reclaim could not keep.") \
+  KV_COUNTER(kNvmeBlocksDead, kDisk, kCounter, "nvme_blocks_dead", "blocks", "Blocks that reclaim met and nobody wanted.") \
+  KV_COUNTER(kNvmeRecoveredBlocks, kDisk, kCounter, "nvme_recovered_blocks", "blocks", "Blocks found on disk at the start.") \
+  KV_COUNTER(kNvmeRecoveredVoid, kDisk, kCounter, "nvme_recovered_void", "blocks", "Of what was found, made void by a mark.") \
+  KV_COUNTER(kNvmeRecoveredUnknown, kDisk, kCounter, "nvme_recovered_unknown", "blocks", "Of what was found, of a space that nobody knows any more.") \
+  KV_COUNTER(kNvmeRecoveredFooters, kDisk, kCounter, "nvme_recovered_footers", "segments", "Segments recovered from their index.") \
+  KV_COUNTER(kNvmeRecoveredScans, kDisk, kCounter, "nvme_recovered_scans", "segments", "Segments recovered by reading all of them.") \
+  KV_COUNTER(kNvmeRecoveredDropped, kDisk, kCounter, "nvme_recovered_dropped", "segments", "Segments that recovery gave up.") \
+  KV_COUNTER(kNvmeSpacesFailed, kDisk, kCounter, "nvme_spaces_failed", "appends", "Appends to the files of spaces that failed.") \
+  /* the NVMe tier */                                                                                                 \
+  KV_COUNTER(kBlocksCold, kConductor, kGauge, "blocks_cold", "blocks", "Blocks that are on disk only.") \
+  KV_COUNTER(kBlocksRestoring, kConductor, kGauge, "blocks_restoring", "blocks", "Blocks that are being read from disk.") \
+  KV_COUNTER(kDiskBytesWriting, kConductor, kGauge, "disk_bytes_writing", "bytes", "Slots that are being written to disk.") \
+  KV_COUNTER(kDiskBytesReading, kConductor, kGauge, "disk_bytes_reading", "bytes", "Slots that are being read from disk.") \
+  KV_COUNTER(kHitsDisk, kConductor, kCounter, "hits_disk", "blocks", "Blocks that clients asked for and that were on disk.") \
+  KV_COUNTER(kDemotions, kConductor, kCounter, "demotions", "blocks", "Blocks written to disk.") \
+  KV_COUNTER(kDemotedBytes, kConductor, kCounter, "demoted_bytes", "bytes", "Payload bytes of blocks written to disk.") \
+  KV_COUNTER(kDemotionsFailed, kConductor, kCounter, "demotions_failed", "blocks", "Blocks that could not be written to disk; they are tried again.") \
+  KV_COUNTER(kRestores, kConductor, kCounter, "restores", "blocks", "Restores from disk begun.") \
+  KV_COUNTER(kRestoresFailed, kConductor, kCounter, "restores_failed", "blocks", "Restores that ended without the block.") \
+  KV_COUNTER(kRestoredBytes, kConductor, kCounter, "restored_bytes", "bytes", "Payload bytes of blocks read back from disk.") \
+  KV_COUNTER(kEvictionsUnsaved, kConductor, kCounter, "evictions_unsaved", "blocks", "Blocks that left for good beside a disk, because they were not on it yet.") \
+  KV_COUNTER(kColdDropped, kConductor, kCounter, "cold_dropped", "blocks", "Blocks on disk only that made room in the index or the directory.") \
+  KV_COUNTER(kDiskLost, kConductor, kCounter, "disk_lost", "blocks", "Copies on disk that reclaim gave up or that could not be read.") \
+  KV_COUNTER(kDiskRecovered, kConductor, kCounter, "disk_recovered", "blocks", "Blocks of an earlier daemon found on disk.") \
+  KV_COUNTER(kDiskRefused, kConductor, kCounter, "disk_refused", "blocks", "Blocks found on disk and given up: no room for them, or an unknown or invalidated spec.") \
   /* bytes stored and checked */                                                                                      \
   KV_COUNTER(kCommittedBytes, kConductor, kCounter, "committed_bytes", "bytes", "Payload bytes of committed blocks.")  \
   KV_COUNTER(kChecksums, kConductor, kCounter, "checksums", "blocks", "Block checksums computed.")                     \

@@ -32,6 +32,10 @@ class Evictor {
   [[nodiscard]] virtual BlockId coldest() const = 0;
   /// The next candidate after `block`; kNone at the end.
   [[nodiscard]] virtual BlockId after(BlockId block) const = 0;
+  /// One place that a scan over several turns keeps: kNone, or a block that is there. Who leaves or moves while the
+  /// mark is on it hands it to the next one.
+  virtual void set_mark(BlockId block) = 0;
+  [[nodiscard]] virtual BlockId mark() const = 0;
   [[nodiscard]] virtual std::uint32_t size() const = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;
 };

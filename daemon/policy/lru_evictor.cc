@@ -14,6 +14,7 @@ void LruEvictor::link_below(BlockId block, BlockId hotter) {
 
 void LruEvictor::unlink(BlockId block) {
   BlockRecord& record = (*blocks_)[block];
+  if (mark_ == block) mark_ = record.next;
   (record.prev == BlockId::kNone ? coldest_ : (*blocks_)[record.prev].next) = record.next;
   (record.next == BlockId::kNone ? hottest_ : (*blocks_)[record.next].prev) = record.prev;
   record.prev = record.next = BlockId::kNone;

@@ -18,6 +18,8 @@ class LruEvictor final : public Evictor {
   void defer(BlockId block) override { access(block); }
   [[nodiscard]] BlockId coldest() const override { return coldest_; }
   [[nodiscard]] BlockId after(BlockId block) const override { return (*blocks_)[block].next; }
+  void set_mark(BlockId block) override { mark_ = block; }
+  [[nodiscard]] BlockId mark() const override { return mark_; }
   [[nodiscard]] std::uint32_t size() const override { return size_; }
   [[nodiscard]] std::string_view name() const override { return "lru"; }
 
@@ -28,6 +30,7 @@ class LruEvictor final : public Evictor {
   BlockTable* blocks_;
   BlockId coldest_ = BlockId::kNone;
   BlockId hottest_ = BlockId::kNone;
+  BlockId mark_ = BlockId::kNone;
   std::uint32_t size_ = 0;
 };
 

@@ -12,25 +12,50 @@ bool PrefixTree::attach(BlockId child, BlockId parent, std::uint32_t steps_max) 
       if (up == child || ++step > steps_max) return false;
     }
   }
-  BlockRecord& record = blocks[child];
-  record.parent = parent;
-  record.prev_sibling = BlockId::kNone;
-  record.next_sibling = blocks[parent].first_child;
-  if (record.next_sibling != BlockId::kNone) blocks[record.next_sibling].prev_sibling = child;
-  blocks[parent].first_child = child;
+  link_below(parent, child);
   return true;
+}
+
+// A cold one becomes the last child, any other the first.
+void PrefixTree::link_below(BlockId parent, BlockId block) {
+  BlockTable& blocks = *blocks_;
+  BlockRecord& record = blocks[block];
+  const BlockId first = blocks[parent].first_child;
+  record.parent = parent;
+  if (first == BlockId::kNone) {
+    record.next_sibling = BlockId::kNone;
+    record.prev_sibling = block;
+    blocks[parent].first_child = block;
+    return;
+  }
+  const BlockId last = blocks[first].prev_sibling;
+  record.prev_sibling = last;
+  blocks[first].prev_sibling = block;
+  if (is_cold(block)) {
+    record.next_sibling = BlockId::kNone;
+    blocks[last].next_sibling = block;
+  } else {
+    record.next_sibling = first;
+    blocks[parent].first_child = block;
+  }
 }
 
 void PrefixTree::unlink_from_parent(BlockId block) {
   BlockTable& blocks = *blocks_;
   BlockRecord& record = blocks[block];
   if (record.parent == BlockId::kNone) return;
-  if (record.prev_sibling != BlockId::kNone) {
-    blocks[record.prev_sibling].next_sibling = record.next_sibling;
+  const BlockId first = blocks[record.parent].first_child;
+  const BlockId next = record.next_sibling;
+  if (first == block) {
+    blocks[record.parent].first_child = next;
   } else {
-    blocks[record.parent].first_child = record.next_sibling;
+    blocks[record.prev_sibling].next_sibling = next;
   }
-  if (record.next_sibling != BlockId::kNone) blocks[record.next_sibling].prev_sibling = record.prev_sibling;
+  if (next != BlockId::kNone) {
+    blocks[next].prev_sibling = record.prev_sibling;
+  } else if (first != block) {
+    blocks[first].prev_sibling = record.prev_sibling;
+  }
   record.parent = record.next_sibling = record.prev_sibling = BlockId::kNone;
 }
 
@@ -40,11 +65,28 @@ void PrefixTree::detach(BlockId block) {
   while (blocks[block].first_child != BlockId::kNone) unlink_from_parent(blocks[block].first_child);
 }
 
+void PrefixTree::settle(BlockId block) {
+  const BlockId parent = (*blocks_)[block].parent;
+  if (parent == BlockId::kNone) return;
+  unlink_from_parent(block);
+  link_below(parent, block);
+}
+
+void PrefixTree::move_children(BlockId from, BlockId to) {
+  while ((*blocks_)[from].first_child != BlockId::kNone) {
+    const BlockId child = (*blocks_)[from].first_child;
+    unlink_from_parent(child);
+    (void)attach(child, to);
+  }
+}
+
 bool PrefixTree::has_only_leaving_children(BlockId block) const {
   const BlockTable& blocks = *blocks_;
   for (BlockId child = blocks[block].first_child; child != BlockId::kNone;
        child = blocks[child].next_sibling) {
-    if (blocks[child].state != BlockState::kEvicting) return false;
+    const BlockState state = blocks[child].state;
+    if (state == BlockState::kCold) return true;  // so are those behind it
+    if (state != BlockState::kEvicting) return false;
   }
   return true;
 }

@@ -10,7 +10,7 @@
 
 #include "daemon/disk/disk_event.h"
 #include "daemon/disk/disk_types.h"
-#include "daemon/disk/store_reclaim.h"
+#include "daemon/disk/reclaim_answer.h"
 #include "daemon/model/ids.h"
 #include "libkvclient/wire/types.h"
 

@@ -27,6 +27,7 @@ const char* verb_of(Op op) {
       return "kvc_invalidate";
     case Op::kCancel:
     case Op::kStock:
+    case Op::kRestore:
       break;
   }
   return "request";

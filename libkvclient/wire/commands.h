@@ -23,6 +23,8 @@ enum class Op : std::uint16_t {
   kInvalidate =
       9,  ///< space: that space; SpaceId::kNone: the whole namespace. In every tier, pending stores included
   kStock = 10,  ///< count: slots of the space to have on offer in the stock (stock.h). No answer
+  kRestore =
+      11,  ///< arena: Key[count]: those that are on disk only are read into memory. Answered at once; kWait waits
 };
 
 inline constexpr std::uint16_t kFlagReply = 1;  ///< kCommit, kAbort: answer when done (others always answer)
@@ -78,7 +80,8 @@ struct Completion {
   Code code;
   Cause cause;
   std::uint16_t reserved;
-  std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready
+  std::uint32_t
+      count;  ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready; kRestore: see WIRE.md
   std::uint32_t detail;  ///< with kPinnedBy, kWriterBusy: a pid
   std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
 };

@@ -217,7 +217,8 @@ int SimClient::match(SpaceId space, const Key& key) {
   if (directory_.is_moved()) map_directory();
   Residency at;
   if (!directory_.find(space, key, at)) return 0;
-  return at.is_pending() ? 2 : 1;
+  if (at.is_pending()) return 2;
+  return at.host.is_present() ? 1 : 3;
 }
 
 void SimClient::log_access(SpaceId space, const Key& last, std::uint16_t count) {

@@ -63,7 +63,7 @@ class SimClient {
                        TimeNs deadline_ns = 0);
 
   std::optional<SimLease> acquire(SpaceId space, const Key& key);
-  /// 0 missing, 1 ready, 2 pending
+  /// 0 missing, 1 ready, 2 pending, 3 on disk only
   int match(SpaceId space, const Key& key);
   static void release(SimLease& lease) { Pins::release(*lease.pin); }
   void log_access(SpaceId space, const Key& last, std::uint16_t count);

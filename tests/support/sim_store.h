@@ -24,7 +24,7 @@ DiskKey sim_key(std::uint64_t number, std::uint64_t space = 0);
 DiskRecord sim_shape(std::uint32_t bytes = kSimBlockBytes);
 
 struct SimStoreOptions {
-  StoreOptions store;
+  DiskStoreOptions store;
   std::uint64_t seed = 1;
   std::uint32_t depth = 16;
   std::uint32_t requests_max = 64;

@@ -13,6 +13,9 @@ struct Counts {
   std::uint64_t quarantined = 0;
   std::uint64_t draining = 0;
   std::uint64_t stocked = 0;
+  std::uint64_t cold = 0;
+  std::uint64_t restoring = 0;
+  std::uint64_t on_disk = 0;
 };
 
 // A stocked block is its session's, under the entry that says so, and offered for its own space or taken.
@@ -32,12 +35,40 @@ void check_visible(StoreState& state, BlockId id, const BlockRecord& record) {
   EXPECT_EQ(state.index->find(tenant.id, record.space, record.key), id);
   Residency at;
   ASSERT_TRUE(tenant.directory.find(record.space, record.key, at));
-  EXPECT_EQ(at.host, (Locator{record.slot, record.generation}));
-  EXPECT_EQ(at.is_pending(), record.state == BlockState::kWriting);
+  const bool is_cold = record.state == BlockState::kCold;
+  EXPECT_EQ(at.host, is_cold ? Locator{} : (Locator{record.slot, record.generation}));
+  EXPECT_EQ(at.is_pending(), record.state == BlockState::kWriting || record.state == BlockState::kRestoring);
+  EXPECT_EQ(at.is_on_disk(), (record.flags & kBlockOnDisk) != 0);
+}
+
+void check_family(StoreState& state, BlockId id, const BlockRecord& record) {
+  bool is_cold_seen = false;
+  for (BlockId child = record.first_child; child != BlockId::kNone;
+       child = state.blocks[child].next_sibling) {
+    EXPECT_EQ(state.blocks[child].parent, id);
+    const bool is_cold = state.blocks[child].state == BlockState::kCold;
+    EXPECT_TRUE(is_cold || !is_cold_seen) << "cold children stand behind the others";
+    is_cold_seen = is_cold;
+  }
+}
+
+void check_cold(StoreState& state, BlockId id, const BlockRecord& record) {
+  EXPECT_EQ(record.generation, 0U);
+  EXPECT_NE(record.flags & kBlockOnDisk, 0);
+  EXPECT_EQ(record.flags & kBlockStoring, 0);
+  check_visible(state, id, record);
+  check_family(state, id, record);
 }
 
 void check_record(StoreState& state, BlockId id, Counts& counts) {
   const BlockRecord& record = state.blocks[id];
+  constexpr std::uint16_t kWithinACall = kBlockWanted | kBlockJustReserved | kBlockPassedOver;
+  EXPECT_EQ(record.flags & kWithinACall, 0);
+  counts.on_disk += (record.flags & kBlockOnDisk) != 0 ? 1 : 0;
+  if (record.state == BlockState::kCold) {
+    ++counts.cold;
+    return check_cold(state, id, record);
+  }
   const SlotWord word = state.slab_of(record.slot).table().at(record.slot.slot());
   EXPECT_EQ(word.generation, record.generation);
   EXPECT_EQ(state.slab_of(record.slot).block(record.slot.slot()), id);
@@ -49,6 +80,11 @@ void check_record(StoreState& state, BlockId id, Counts& counts) {
       break;
     case BlockState::kWriting:
       ++counts.writing;
+      EXPECT_EQ(word.state, SlotState::kWriting);
+      check_visible(state, id, record);
+      break;
+    case BlockState::kRestoring:
+      ++counts.restoring;
       EXPECT_EQ(word.state, SlotState::kWriting);
       check_visible(state, id, record);
       break;
@@ -68,10 +104,7 @@ void check_record(StoreState& state, BlockId id, Counts& counts) {
     default:
       ADD_FAILURE() << "a block at rest is in state " << static_cast<int>(record.state);
   }
-  for (BlockId child = record.first_child; child != BlockId::kNone;
-       child = state.blocks[child].next_sibling) {
-    EXPECT_EQ(state.blocks[child].parent, id);
-  }
+  check_family(state, id, record);
 }
 
 void check_classes(StoreState& state, std::uint64_t ready) {
@@ -126,6 +159,22 @@ void check_stocks(StoreState& state, std::uint64_t stocked) {
   EXPECT_EQ(of_slabs, stocked);
 }
 
+// Without an answer under way each slot that is being written by nobody's session is one of a restore.
+void check_disk(StoreState& state, const Counts& counts) {
+  EXPECT_EQ(state.stats.blocks_cold, counts.cold);
+  EXPECT_EQ(state.stats.blocks_restoring, counts.restoring);
+  std::uint64_t listed = 0;
+  std::uint64_t writing = 0;
+  for (const Tenant& tenant : state.tenants) {
+    listed += tenant.cold ? tenant.cold->size() : 0;
+    for (const SlabIndex index : tenant.slabs) writing += state.memory.slab(index).writing_count;
+  }
+  EXPECT_EQ(listed, counts.cold) << "each cold block is on its namespace's list";
+  const std::uint64_t restores = state.disk ? state.disk->restores.size() : 0;
+  EXPECT_EQ(writing, counts.writing + counts.quarantined + counts.stocked + restores) << "a slot leaked";
+  EXPECT_LE(counts.restoring, restores);
+}
+
 void check_pins(StoreState& state) {
   std::vector<std::uint64_t> bytes(state.tenants.size());
   for (const auto& [block, hold] : state.pin_holds) {
@@ -149,10 +198,12 @@ void check_store(Store& store) {
   EXPECT_EQ(counts.writing, state.stats.blocks_writing);
   EXPECT_EQ(counts.quarantined, state.stats.slots_quarantined);
   EXPECT_EQ(counts.draining, state.stats.blocks_draining);
-  EXPECT_EQ(state.index->size(), counts.ready + counts.writing);
+  const std::uint64_t known = counts.ready + counts.writing + counts.cold + counts.restoring;
+  EXPECT_EQ(state.index->size(), known);
   std::uint64_t entries = 0;
   for (const Tenant& tenant : state.tenants) entries += tenant.directory.size();
-  EXPECT_EQ(entries, counts.ready + counts.writing);
+  EXPECT_EQ(entries, known);
+  check_disk(state, counts);
   check_classes(state, counts.ready);
   check_slabs(state);
   check_pins(state);

@@ -11,7 +11,7 @@ namespace kvtier::test {
 Result<std::unique_ptr<KernelStore>> KernelStore::open(const std::string& folder, IoEngine engine,
                                                        bool use_direct) {
   std::unique_ptr<KernelStore> kernel(new KernelStore);
-  StoreOptions options;
+  DiskStoreOptions options;
   options.segment_bytes = kMiB;
   options.block_bytes_max = kBlockBytes;
   options.puts_max = 128;

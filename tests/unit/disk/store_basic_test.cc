@@ -42,7 +42,7 @@ TEST(DiskStore, ItsOwnMemoryIsAFewMiB) {
   for (std::size_t paths = 1; paths <= 2; ++paths) {
     SimDisk disk(1);
     SimStoreOptions options = small_sim_options();
-    options.store = StoreOptions{.fresh_store = {{1, 2}}, .scratch_region = IoRegion{0}};
+    options.store = DiskStoreOptions{.fresh_store = {{1, 2}}, .scratch_region = IoRegion{0}};
     bytes[paths - 1] = SimStore(disk, options, paths, kAlignmentMin).store().scratch_bytes();
   }
   EXPECT_LE(bytes[0], 10 * kMiB);

@@ -36,13 +36,15 @@ class OneFd final : public FdStore {
   UniqueFd kept;
 };
 
-TEST(BlockTransitions, AreTheFourteenThatAreWrittenDown) {
+TEST(BlockTransitions, AreTheTwentyOneThatAreWrittenDown) {
   const std::set<std::pair<S, S>> legal = {
       {S::kFree, S::kWriting},        {S::kWriting, S::kReady},  {S::kWriting, S::kQuarantined},
       {S::kWriting, S::kFree},        {S::kReady, S::kEvicting}, {S::kEvicting, S::kReady},
       {S::kEvicting, S::kDraining},   {S::kEvicting, S::kFree},  {S::kDraining, S::kFree},
       {S::kQuarantined, S::kFree},    {S::kFree, S::kStocked},   {S::kStocked, S::kWriting},
-      {S::kStocked, S::kQuarantined}, {S::kStocked, S::kFree},
+      {S::kStocked, S::kQuarantined}, {S::kStocked, S::kFree},   {S::kFree, S::kCold},
+      {S::kEvicting, S::kCold},       {S::kCold, S::kRestoring}, {S::kCold, S::kFree},
+      {S::kRestoring, S::kReady},     {S::kRestoring, S::kCold}, {S::kRestoring, S::kFree},
   };
   for (std::size_t from = 0; from < kBlockStateCount; ++from) {
     for (std::size_t to = 0; to < kBlockStateCount; ++to) {

@@ -73,6 +73,20 @@ TEST_F(LruEvictorTest, EmptyOneAndTwo) {
   EXPECT_EQ(order(lru_), std::vector{a_[2]});
 }
 
+TEST_F(LruEvictorTest, TheMarkGoesOnToTheNextOneWhenItsBlockLeavesOrMoves) {
+  for (int i = 0; i < 4; ++i) lru_.insert(a_[static_cast<std::size_t>(i)], BlockId::kNone);
+  lru_.set_mark(a_[0]);
+  lru_.remove(a_[1]);
+  EXPECT_EQ(lru_.mark(), a_[0]) << "others come and go";
+  lru_.access(a_[0]);
+  EXPECT_EQ(lru_.mark(), a_[2]) << "it is the hottest now: a scan from the cold end goes on where it was";
+  lru_.remove(a_[2]);
+  lru_.remove(a_[3]);
+  EXPECT_EQ(lru_.mark(), a_[0]);
+  lru_.remove(a_[0]);
+  EXPECT_EQ(lru_.mark(), BlockId::kNone);
+}
+
 TEST_F(LruEvictorTest, AgreesWithAPlainListOverARandomLife) {
   for (int seed = 1; seed <= 20; ++seed) {
     Prng chance(static_cast<std::uint64_t>(seed));

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -35,13 +36,14 @@ class PrefixTreeTest : public ::testing::Test {
       const auto found = parents.find(id);
       ASSERT_EQ(blocks_[id].parent, found == parents.end() ? BlockId::kNone : found->second);
       std::set<BlockId> listed;
-      BlockId before = BlockId::kNone;
+      BlockId before = BlockId::kNone;  // of the first child prev_sibling is the last one
       for (BlockId child = blocks_[id].first_child; child != BlockId::kNone;
            child = blocks_[child].next_sibling) {
-        ASSERT_EQ(blocks_[child].prev_sibling, before);
+        ASSERT_TRUE(before == BlockId::kNone || blocks_[child].prev_sibling == before);
         ASSERT_TRUE(listed.insert(child).second) << "a sibling list that comes back to itself";
         before = child;
       }
+      ASSERT_TRUE(before == BlockId::kNone || blocks_[blocks_[id].first_child].prev_sibling == before);
       ASSERT_EQ(listed, children[id]);
       ASSERT_EQ(tree_.has_children(id), !listed.empty());
       ASSERT_EQ(tree_.children(id, 1000), listed.size());
@@ -108,6 +110,46 @@ TEST_F(PrefixTreeTest, LeafFirstWhileABatchIsGathered) {
   blocks_.set_state(ids_[2], BlockState::kEvicting);
   EXPECT_TRUE(tree_.has_only_leaving_children(ids_[0]));
   EXPECT_TRUE(tree_.has_only_leaving_children(ids_[5])) << "a leaf";
+}
+
+// A block with a hundred thousand children on disk is looked at in one step.
+TEST_F(PrefixTreeTest, ColdChildrenStandBehindThoseInMemoryThroughARandomLife) {
+  Prng chance(5);
+  const BlockId root = ids_[0];
+  std::map<BlockId, bool> is_cold;
+  for (int step = 0; step < 5000; ++step) {
+    const BlockId child = ids_[1 + chance.below(ids_.size() - 1)];
+    if (!is_cold.contains(child)) {
+      blocks_.adopt_state(child, chance.below(2) == 0 ? BlockState::kReady : BlockState::kCold);
+      ASSERT_TRUE(tree_.attach(child, root));
+      is_cold[child] = blocks_[child].state == BlockState::kCold;
+    } else if (chance.below(3) == 0) {
+      tree_.detach(child);
+      is_cold.erase(child);
+    } else {
+      is_cold[child] = !is_cold[child];
+      blocks_.adopt_state(child, is_cold[child] ? BlockState::kCold : BlockState::kReady);
+      tree_.settle(child);
+    }
+    std::size_t in_memory = 0;
+    for (BlockId at = tree_.first_host_child(root); at != BlockId::kNone; at = tree_.next_host_sibling(at)) {
+      ASSERT_FALSE(is_cold.at(at));
+      ++in_memory;
+    }
+    const auto warm =
+        std::count_if(is_cold.begin(), is_cold.end(), [](const auto& each) { return !each.second; });
+    ASSERT_EQ(in_memory, static_cast<std::size_t>(warm));
+    ASSERT_EQ(tree_.children(root, 1000), is_cold.size());
+    ASSERT_EQ(tree_.has_only_leaving_children(root), warm == 0);
+  }
+}
+
+TEST_F(PrefixTreeTest, ChildrenMoveToAnotherParentAsTheyAre) {
+  for (std::size_t i = 1; i < 10; ++i) ASSERT_TRUE(tree_.attach(ids_[i], ids_[0]));
+  tree_.move_children(ids_[0], ids_[20]);
+  EXPECT_FALSE(tree_.has_children(ids_[0]));
+  EXPECT_EQ(tree_.children(ids_[20], 1000), 9U);
+  for (std::size_t i = 1; i < 10; ++i) EXPECT_EQ(blocks_[ids_[i]].parent, ids_[20]);
 }
 
 TEST_F(PrefixTreeTest, WalksStopAtTheirBounds) {

@@ -1,0 +1,67 @@
+#include "daemon/flow/disk_mark.h"
+
+#include <algorithm>
+
+#include "daemon/flow/disk_send.h"
+
+namespace kvtier {
+namespace {
+
+using Life = DiskTier::Life;
+
+// Whether the tier knows anything by the name of what was invalidated.
+bool is_told(StoreState& state, const Invalidation& job) {
+  Tenant& tenant = state.tenants[index_of(job.tenant)];
+  if (job.space != SpaceId::kNone) return state.space(tenant, job.space)->is_told;
+  return std::ranges::any_of(tenant.spaces, &Space::is_told);
+}
+
+void send(StoreState& state, const Invalidation& job) {
+  DiskCommand command;
+  command.kind = DiskCommandKind::kMark;
+  command.tag = make_tag(DiskTag::kMark, job.mark);
+  command.tenant = job.tenant;
+  command.space = job.space;
+  disk_send(state, command);
+}
+
+void answer(StoreState& state, const Invalidation& job, Code code) {
+  Session* session = state.session(job.session, job.session_id);
+  if (session == nullptr || job.is_disowned) return;
+  --session->requests_open;
+  state.complete(*session, {.request_id = job.request_id, .code = code, .count = job.count});
+}
+
+}  // namespace
+
+bool disk_delays_invalidations(const StoreState& state) {
+  if (!state.disk || state.disk->life > Life::kReady) return false;
+  return state.disk->life != Life::kReady || !disk_has_room(state, 1);
+}
+
+bool disk_mark(StoreState& state, const Invalidation& job, Code& code) {
+  if (!state.disk) return false;
+  if (state.disk->life != Life::kReady) {
+    code = Code::kUnavailable;  // what is on disk may come back with it
+    return false;
+  }
+  if (!is_told(state, job)) return false;
+  state.marking.push_back(job);
+  state.marking.back().mark = ++state.disk->next_mark;
+  send(state, state.marking.back());
+  return true;
+}
+
+void disk_on_marked(StoreState& state, const DiskNews& news) {
+  const auto job = std::ranges::find(state.marking, tag_number(news.tag), &Invalidation::mark);
+  KV_CHECK(job != state.marking.end(), "an answer is to a mark that was sent");
+  answer(state, *job, news.code);
+  state.marking.erase(job);
+}
+
+void disk_give_up(StoreState& state) {
+  for (const Invalidation& job : state.marking) answer(state, job, Code::kUnavailable);
+  state.marking.clear();
+}
+
+}  // namespace kvtier

@@ -1,0 +1,132 @@
+#include "daemon/tier/disk_opening.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "libkvclient/base/entropy.h"
+
+namespace kvtier {
+namespace {
+
+constexpr std::uint32_t kDepth = 64;
+constexpr std::uint64_t kBlockBytesMost = 64 * kMiB;
+constexpr std::uint64_t kSegmentShare = 4;  ///< of a segment: no block is larger
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+IoEngineOptions engine_options(const NvmeTierOptions& options) {
+  return {.engine = options.engine,
+          .depth = kDepth,
+          .files_max = static_cast<std::uint32_t>(options.paths.size()),
+          .regions_max = options.slabs_max + 1};
+}
+
+DiskAgentOptions agent_options(const NvmeTierOptions& options) {
+  const BudgetShares shares = share_budget(options.write_budget_bytes_per_day);
+  DiskAgentOptions result{
+      .slabs_max = options.slabs_max, .budget = shares.puts, .counters = options.counters};
+  DiskStoreOptions& store = result.store;
+  store.block_bytes_max =
+      std::min({options.slab_bytes, options.segment_bytes / kSegmentShare, kBlockBytesMost});
+  store.segment_bytes = options.segment_bytes;
+  store.io_deadline_ns = options.io_deadline_ns;
+  store.wall_minus_monotonic_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+  store.budget = shares.moves;
+  store.home = options.home;
+  store.fresh_store = {{entropy64(), entropy64() | 1}};
+  return result;
+}
+
+}  // namespace
+
+// An hour's worth may go at once.
+BudgetShares share_budget(std::uint64_t bytes_per_day) {
+  if (bytes_per_day == 0) return {};
+  const std::uint64_t moves = bytes_per_day / 4;
+  const std::uint64_t puts = bytes_per_day - moves;
+  constexpr std::uint64_t kHours = 24;
+  return {{.bytes_per_day = puts, .burst_bytes = puts / kHours},
+          {.bytes_per_day = moves, .burst_bytes = moves / kHours}};
+}
+
+NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
+    : waiter_(std::move(waiter)),
+      channel_(*waiter_, conductor_),
+      port_(channel_),
+      known_(parts.catalog.spaces()),
+      agent_(std::make_unique<DiskAgent>(options, std::move(parts), channel_)) {}
+
+bool NvmeTier::end() {
+  if (agent_->has_held_requests()) return (void)agent_.release(), false;
+  agent_.reset();
+  return true;
+}
+
+void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine,
+                             DiskAgentParts& parts) {
+  const PathOpeningOptions path_options{.direct = options.direct,
+                                        .segment_bytes = options.segment_bytes,
+                                        .instance = options.instance,
+                                        .engine = engine};
+  for (std::size_t i = 0; i < options.paths.size(); ++i) {
+    DiskPathFacts& path = facts.paths.emplace_back();
+    Result<OwnedPath> owned = open_disk_path(options.paths[i], path_options, path);
+    if (!owned.is_ok()) continue;
+    const Status spaces = parts.catalog.add_folder(path.folder);
+    if (!spaces.is_ok()) {
+      path.is_open = false;
+      path.cause = spaces.message();
+      continue;
+    }
+    const IoFile file{static_cast<std::uint32_t>(parts.files.size())};
+    parts.files.push_back({.file = file,
+                           .bytes = owned.value().bytes,
+                           .home_fsid = owned.value().home_fsid,
+                           .home_inode = owned.value().home_inode});
+    parts.owned.push_back(std::move(owned).value());
+    facts.opened.push_back(i);
+  }
+  parts.catalog.complete();
+  facts.spaces_known = parts.catalog.spaces().size();
+  facts.spaces_corrupt = parts.catalog.corrupt_count();
+}
+
+Status DiskOpening::open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine,
+                               DiskAgentParts parts) {
+  Result<std::unique_ptr<IoBackend>> backend = open_io_engine(engine);
+  if (!backend.is_ok()) return backend.status();
+  const IoFacts ring = backend.value()->facts();
+  facts.engine = ring.engine;
+  facts.depth = ring.depth;
+  parts.ring = std::make_unique<IoRing>(
+      std::move(backend).value(),
+      IoRingOptions{.files_max = engine.files_max, .regions_max = engine.regions_max});
+  for (std::size_t i = 0; i < parts.files.size(); ++i) {
+    const std::uint32_t alignment = facts.paths[facts.opened[i]].alignment;
+    KV_RETURN_IF_ERROR(parts.ring->set_file(parts.files[i].file, parts.owned[i].data.get(), alignment));
+  }
+  Result<std::unique_ptr<RingWaiter>> waiter = RingWaiter::create(*parts.ring);
+  if (!waiter.is_ok()) return waiter.status();
+  tier.reset(new NvmeTier(agent_options(options), std::move(parts), std::move(waiter).value()));
+  return Status::ok();
+}
+
+DiskOpening DiskOpening::open(const NvmeTierOptions& options) {
+  DiskOpening opening;
+  const IoEngineOptions engine = engine_options(options);
+  DiskAgentParts parts;
+  opening.open_paths(options, engine, parts);
+  if (parts.files.empty()) {
+    opening.status = {Code::kUnavailable, opening.facts.paths.empty() ? "no path is configured"
+                                                                      : opening.facts.paths.front().cause};
+  } else {
+    opening.status = opening.open_agent(options, engine, std::move(parts));
+  }
+  return opening;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,89 @@
+#pragma once
+// The NVMe tier at start: folders, ring, agent. What does not open is left out and said; the rest serves.
+//
+// Thread: the one that starts the daemon. Calls the system and waits for it: allocates files, tries devices.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/io/ring_waiter.h"
+#include "daemon/tier/disk_agent.h"
+#include "daemon/tier/path_opening.h"
+
+namespace kvtier {
+
+struct NvmeTierOptions {
+  std::vector<DiskFolder> paths;
+  IoEngine engine = IoEngine::kAuto;
+  DirectUse direct = DirectUse::kAuto;
+  HomePolicy home = HomePolicy::kRefuse;
+  std::uint64_t segment_bytes = 256 * kMiB;
+  TimeNs io_deadline_ns = 5 * kNsPerSecond;
+  std::uint64_t write_budget_bytes_per_day = 0;  ///< 0: no limit
+  std::uint64_t slab_bytes = 0;                  ///< of the host tier: no block is larger
+  std::uint32_t slabs_max = 0;
+  std::string instance;
+  Counters* counters = nullptr;  ///< outlives the tier; null: none
+};
+
+/// How the tier was opened. Constant after the start.
+struct NvmeTierFacts {
+  std::vector<DiskPathFacts> paths;  ///< in the order of the options
+  std::vector<std::size_t> opened;   ///< of those, the agent's paths in its order
+  IoFact<std::string> engine;
+  IoFact<std::uint32_t> depth;
+  std::uint64_t spaces_known = 0;
+  std::uint64_t spaces_corrupt = 0;  ///< records of the files of spaces that were skipped
+};
+
+/// Agent, its channel, and where it sleeps.
+class NvmeTier {
+ public:
+  /// The threads' conductor, before any of them runs; it outlives the tier.
+  void set_conductor(Waiter& conductor) { conductor_.set(conductor); }
+  DiskPort& port() { return port_; }
+  /// The spaces of what earlier daemons stored, without ids: each that is still wanted is given ids and sent as kSpace,
+  /// before kOpen. Blocks of the others come as entries without a tenant. Once.
+  [[nodiscard]] std::vector<DiskSpace> take_known_spaces() { return std::move(known_); }
+  DiskAgent& agent() { return *agent_; }
+  [[nodiscard]] const DiskSnapshotCell& snapshot() const { return agent_->snapshot(); }
+  /// After its thread ended, before the host's memory goes: takes ring and store down. False: the device still has
+  /// memory and would be waited for; they are left as they are, for the process that ends.
+  bool end();
+  Waiter& waiter() { return *waiter_; }
+  /// Any thread: kClose, of which the snapshot tells the end. False: the mailbox is full, again later.
+  [[nodiscard]] bool close() { return channel_.commands.push({.kind = DiskCommandKind::kClose}); }
+
+ private:
+  friend struct DiskOpening;
+  NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter);
+
+  LateWaiter conductor_;
+  std::unique_ptr<RingWaiter> waiter_;
+  DiskChannel channel_;
+  MailboxDiskPort port_;
+  std::vector<DiskSpace> known_;
+  std::unique_ptr<DiskAgent> agent_;  ///< goes first: it has the ring that the waiter looks at
+};
+
+struct DiskOpening {
+  NvmeTierFacts facts;
+  Status status;                   ///< why there is no tier
+  std::unique_ptr<NvmeTier> tier;  ///< null: no path opened, or the ring did not
+
+  static DiskOpening open(const NvmeTierOptions& options);
+
+ private:
+  void open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine, DiskAgentParts& parts);
+  Status open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine, DiskAgentParts parts);
+};
+
+/// What is taken of a day's budget for puts, and for moving what is worth keeping.
+struct BudgetShares {
+  WriteBudgetOptions puts;
+  WriteBudgetOptions moves;
+};
+BudgetShares share_budget(std::uint64_t bytes_per_day);
+
+}  // namespace kvtier

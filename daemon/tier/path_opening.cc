@@ -1,0 +1,61 @@
+#include "daemon/tier/path_opening.h"
+
+#include "daemon/disk/format.h"
+#include "daemon/disk/store_choice.h"
+#include "libkvclient/wire/types.h"
+
+namespace kvtier {
+namespace {
+
+// Slots begin at multiples of kSlotAlignment: a device that wants more cannot read into them directly.
+IoFact<bool> choose_direct(const PathProbe& probe, DirectUse use) {
+  if (use == DirectUse::kOff) return {false, "not wished for"};
+  if (!probe.direct.value) return probe.direct;
+  if (probe.alignment.value <= kSlotAlignment) return {true, {}};
+  return {false, "the device wants an alignment of " + std::to_string(probe.alignment.value) +
+                     ", slots have " + std::to_string(kSlotAlignment)};
+}
+
+PathOwnerOptions owner_options(const DiskFolder& folder, const PathOpeningOptions& options, bool use_direct) {
+  return {.folder = folder.folder,
+          .bytes_max = folder.bytes,
+          .bytes_min = kSegmentsOffset + kSegmentsMin * options.segment_bytes,
+          .step_bytes = options.segment_bytes,
+          .use_direct = use_direct,
+          .instance = options.instance};
+}
+
+Result<OwnedPath> try_path(const DiskFolder& folder, const PathOpeningOptions& options,
+                           DiskPathFacts& facts) {
+  const Result<PathProbe> probe = probe_path(folder.folder, options.engine);
+  if (!probe.is_ok()) return probe.status();
+  facts.file_system = probe.value().file_system;
+  facts.registered_buffers = probe.value().registered_buffers;
+  facts.direct = choose_direct(probe.value(), options.direct);
+  if (options.direct == DirectUse::kOn && !facts.direct.value) {
+    return Status(Code::kUnsupported, folder.folder +
+                                          ": O_DIRECT is demanded and does not work: " + facts.direct.reason +
+                                          "; set nvme.direct to auto, or use another folder");
+  }
+  if (facts.direct.value) facts.alignment = probe.value().alignment.value;
+  return own_path(owner_options(folder, options, facts.direct.value));
+}
+
+}  // namespace
+
+Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOptions& options,
+                                 DiskPathFacts& facts) {
+  facts.folder = folder.folder;
+  facts.bytes_wanted = folder.bytes;
+  Result<OwnedPath> owned = try_path(folder, options, facts);
+  facts.is_open = owned.is_ok();
+  if (owned.is_ok()) {
+    facts.bytes = owned.value().bytes;
+    facts.is_short = owned.value().is_short;
+  } else {
+    facts.cause = owned.status().message();
+  }
+  return owned;
+}
+
+}  // namespace kvtier

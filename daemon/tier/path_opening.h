@@ -1,0 +1,45 @@
+#pragma once
+// One folder of the NVMe tier at start: tried out by doing, owned, allocated. Calls the system and waits for it.
+
+#include <cstdint>
+#include <string>
+
+#include "daemon/disk/path_owner.h"
+#include "daemon/io/probe.h"
+
+namespace kvtier {
+
+enum class DirectUse : std::uint8_t { kAuto, kOn, kOff };
+
+struct DiskFolder {
+  std::string folder;
+  std::uint64_t bytes = 0;
+};
+
+struct PathOpeningOptions {
+  DirectUse direct = DirectUse::kAuto;
+  std::uint64_t segment_bytes = 0;
+  std::string instance;  ///< for the next one that finds the folder locked
+  IoEngineOptions engine;
+};
+
+/// What a folder turned out to be, in effect. Constant after the start.
+struct DiskPathFacts {
+  std::string folder;
+  std::uint64_t bytes_wanted = 0;
+  bool is_open = false;
+  std::string cause;        ///< why it is not
+  std::uint64_t bytes = 0;  ///< of its file
+  bool is_short = false;    ///< the disk had less than bytes_wanted
+  std::string file_system;
+  IoFact<bool> direct;
+  std::uint32_t alignment = 1;  ///< of every request, as the device wants it
+  IoFact<bool> registered_buffers;
+};
+
+/// `facts` is filled in whatever comes out. Failures: those of the probe and of own_path; kUnsupported: O_DIRECT is
+/// demanded and does not work.
+Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOptions& options,
+                                 DiskPathFacts& facts);
+
+}  // namespace kvtier

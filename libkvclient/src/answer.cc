@@ -19,6 +19,8 @@ const char* verb_of(Op op) {
       return "kvc_abort";
     case Op::kWait:
       return "kvc_wait";
+    case Op::kRestore:
+      return "kvc_restore";
     case Op::kPin:
       return "kvc_pin";
     case Op::kUnpin:

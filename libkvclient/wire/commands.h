@@ -22,6 +22,9 @@ enum class Op : std::uint16_t {
   kUnpin = 8,  ///< arena: Key[count]
   kInvalidate =
       9,  ///< space: that space; SpaceId::kNone: the whole namespace. In every tier, pending stores included
+  kRestore =
+      11,  ///< arena: Key[count]; answered at once, when the reads of those that are on disk only have been
+           ///< started: kWait tells their end. deadline_ns: of the reads
   kStock = 10,  ///< count: slots of the space to have on offer in the stock (stock.h). No answer
 };
 
@@ -78,7 +81,8 @@ struct Completion {
   Code code;
   Cause cause;
   std::uint16_t reserved;
-  std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready
+  std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready;
+                         ///< kRestore: keys that are ready or on their way
   std::uint32_t detail;  ///< with kPinnedBy, kWriterBusy: a pid
   std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
 };

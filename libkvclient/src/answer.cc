@@ -19,6 +19,8 @@ const char* verb_of(Op op) {
       return "kvc_abort";
     case Op::kWait:
       return "kvc_wait";
+    case Op::kRestore:
+      return "kvc_restore";
     case Op::kPin:
       return "kvc_pin";
     case Op::kUnpin:
@@ -27,7 +29,6 @@ const char* verb_of(Op op) {
       return "kvc_invalidate";
     case Op::kCancel:
     case Op::kStock:
-    case Op::kRestore:
       break;
   }
   return "request";

@@ -13,7 +13,8 @@ std::uint8_t state_of(bool is_found, const Residency& at) {
   if (!is_found) return KVC_MISSING;
   // First: the daemon publishes the slot that a pending block is written to.
   if (at.is_pending()) return KVC_STATE_PENDING;
-  return at.host.is_present() ? KVC_READY : KVC_MISSING;
+  if (at.host.is_present()) return KVC_READY;
+  return at.is_on_disk() ? KVC_STATE_ON_DISK : KVC_MISSING;
 }
 
 std::size_t match_all(const DirectoryReader& directory, SpaceId space, std::span<const Key> keys,

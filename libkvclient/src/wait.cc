@@ -1,9 +1,10 @@
-// kvc_wait: asks the daemon only when the directory says that something is pending. A slab's announcement travels on
-// the socket, beside the directory that already shows the slab's blocks; they are waited for too, so that an acquire
-// after it finds what it said is ready.
+// kvc_wait and kvc_restore: ask the daemon only when the directory says that something is pending, or on disk. A slab's
+// announcement travels on the socket, beside the directory that already shows the slab's blocks; they are waited for
+// too, so that an acquire after it finds what it said is ready.
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "libkvclient/src/answer.h"
@@ -13,11 +14,16 @@
 #include "libkvclient/src/request_call.h"
 
 namespace kvtier::client {
-
 namespace {
 
+struct WaitCall {
+  TimeNs deadline_ns = 0;  ///< as the contract has it, from begin_ns on; absolute once the call is checked
+  TimeNs begin_ns = 0;
+  bool restores = false;  ///< asks for what is on disk first
+};
+
 Status too_many_keys() {
-  return {Code::kDeadline, "kvc_wait: the deadline passed before all keys were looked up"};
+  return {Code::kDeadline, "the deadline passed before all keys were looked up"};
 }
 
 std::span<const Key> stretch_of(std::span<const Key> keys, std::size_t at) {
@@ -45,29 +51,32 @@ Status look(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::ui
   return Status::ok();
 }
 
-Status ask_for(Space& space, std::span<const Key> pending, TimeNs deadline_ns) {
-  const Result<BoundLink> bound = space.core->bound_link(space);
-  if (!bound.is_ok()) return bound.status();
-  Submission submission{};
-  submission.op = Op::kWait;
-  Completion answer;
-  KV_RETURN_IF_ERROR(request_with_keys(*space.core, bound.value(), submission, pending, deadline_ns, answer));
-  return status_of(answer, Op::kWait);
-}
-
-// In requests of at most kRequestKeysMax, one after the other: each ends at the deadline.
-Status wait_for_pending(Space& space, std::span<const Key> keys, const std::uint8_t* states,
-                        TimeNs deadline_ns, bool& has_waited) {
-  std::vector<Key> pending;
+// Those in that state, in requests of at most kRequestKeysMax, one after the other: each ends at the deadline.
+Status ask_for(Space& space, Op op, std::uint8_t state, std::span<const Key> keys, const std::uint8_t* states,
+               TimeNs deadline_ns, bool& has_asked) {
+  std::vector<Key> some;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (states[i] == KVC_STATE_PENDING) pending.push_back(keys[i]);
-    const bool is_due = pending.size() == kRequestKeysMax || i + 1 == keys.size();
-    if (!is_due || pending.empty()) continue;
-    has_waited = true;
-    KV_RETURN_IF_ERROR(ask_for(space, pending, deadline_ns));
-    pending.clear();
+    if (states[i] == state) some.push_back(keys[i]);
+    const bool is_due = some.size() == kRequestKeysMax || i + 1 == keys.size();
+    if (!is_due || some.empty()) continue;
+    has_asked = true;
+    const Result<BoundLink> bound = space.core->bound_link(space);
+    if (!bound.is_ok()) return bound.status();
+    Submission submission{};
+    submission.op = op;
+    Completion answer;
+    KV_RETURN_IF_ERROR(request_with_keys(*space.core, bound.value(), submission, some, deadline_ns, answer));
+    KV_RETURN_IF_ERROR(status_of(answer, op));
+    some.clear();
   }
   return Status::ok();
+}
+
+// What is on disk is asked for, and then pending. No room for some of it: the rest is waited for all the same.
+Status restore(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8_t* states) {
+  bool has_asked = false;
+  const Status asked = ask_for(space, Op::kRestore, KVC_STATE_ON_DISK, keys, states, deadline_ns, has_asked);
+  return has_asked ? asked : Status::ok();
 }
 
 // How many leading keys have no block in a slab that this client has yet to map. Without a connection: all.
@@ -111,18 +120,44 @@ Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs dead
 }
 
 // `ready` last: nothing can throw after it.
-int wait(Space& space, std::span<const Key> keys, TimeNs deadline_ns, std::uint8_t* states,
+int wait(Space& space, std::span<const Key> keys, const WaitCall& call, std::uint8_t* states,
          std::size_t& ready) {
+  const TimeNs deadline_ns = call.deadline_ns;
   bool has_waited = false;
   Status status = look(space, keys, deadline_ns, states);
-  if (status.is_ok()) status = wait_for_pending(space, keys, states, deadline_ns, has_waited);
+  Status no_room = Status::ok();
+  if (status.is_ok() && call.restores && std::count(states, states + keys.size(), KVC_STATE_ON_DISK) > 0) {
+    has_waited = true;
+    status = restore(space, keys, deadline_ns, states);
+    if (status.code() == Code::kNoSpace) no_room = std::exchange(status, Status::ok());
+    if (status.is_ok()) status = look(space, keys, deadline_ns, states);
+  }
+  if (status.is_ok())
+    status = ask_for(space, Op::kWait, KVC_STATE_PENDING, keys, states, deadline_ns, has_waited);
   if (status.is_ok()) status = wait_for_slabs(space, keys, deadline_ns, has_waited);
   const Status now = has_waited ? look(space, keys, deadline_ns, states) : Status::ok();
+  if (status.is_ok()) status = now.is_ok() ? no_room : now;
   const auto* end = std::find_if(states, states + keys.size(), [](auto state) { return state != KVC_READY; });
-  const int code = report_counted(*space.core, status.is_ok() ? now : status);
+  const int code = report_counted(*space.core, status);
   ready = static_cast<std::size_t>(end - states);
   space.core->readers.shard().add(Count::kMatchReady, ready);
   return code;
+}
+
+int wait_call(kvc_space* space, const kvc_key* keys, std::size_t count, const WaitCall& call,
+              std::uint8_t* states, std::size_t* ready) {
+  if (states != nullptr) std::memset(states, KVC_MISSING, count);
+  if (ready != nullptr) *ready = 0;
+  if (space == nullptr || ready == nullptr || (keys == nullptr && count > 0)) {
+    return report(Code::kInvalid, "kvc_wait, kvc_restore: space, keys and ready must not be NULL");
+  }
+  const Status alive = check_alive(*space->space);
+  if (!alive.is_ok()) return report(alive);
+  // Not wanted by the caller, but by the wait.
+  std::vector<std::uint8_t> own(states == nullptr ? count : 0, KVC_MISSING);
+  WaitCall absolute = call;
+  absolute.deadline_ns = deadline_of(*space->space->core, call.deadline_ns, call.begin_ns);
+  return wait(*space->space, as_keys(keys, count), absolute, states != nullptr ? states : own.data(), *ready);
 }
 
 }  // namespace
@@ -132,19 +167,14 @@ using namespace kvtier;
 
 extern "C" int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                         uint8_t* states, size_t* ready) try {
-  const TimeNs begin_ns = client::now_ns();
-  if (states != nullptr) std::memset(states, KVC_MISSING, count);
-  if (ready != nullptr) *ready = 0;
-  if (space == nullptr || ready == nullptr || (keys == nullptr && count > 0)) {
-    return client::report(Code::kInvalid, "kvc_wait: space, keys and ready must not be NULL");
-  }
-  const Status alive = client::check_alive(*space->space);
-  if (!alive.is_ok()) return client::report(alive);
-  // Not wanted by the caller, but by the wait.
-  std::vector<std::uint8_t> own(states == nullptr ? count : 0, KVC_MISSING);
-  return client::wait(*space->space, client::as_keys(keys, count),
-                      client::deadline_of(*space->space->core, deadline_ns, begin_ns),
-                      states != nullptr ? states : own.data(), *ready);
+  return client::wait_call(space, keys, count, {deadline_ns, client::now_ns(), false}, states, ready);
+} catch (...) {
+  return client::report_exception();
+}
+
+extern "C" int kvc_restore(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
+                           uint8_t* states, size_t* ready) try {
+  return client::wait_call(space, keys, count, {deadline_ns, client::now_ns(), true}, states, ready);
 } catch (...) {
   return client::report_exception();
 }

@@ -80,8 +80,8 @@ struct Completion {
   Code code;
   Cause cause;
   std::uint16_t reserved;
-  std::uint32_t
-      count;  ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready; kRestore: see WIRE.md
+  std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready;
+                         ///< kRestore: keys that are ready or on their way
   std::uint32_t detail;  ///< with kPinnedBy, kWriterBusy: a pid
   std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
 };

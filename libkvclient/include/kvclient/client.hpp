@@ -212,6 +212,14 @@ class Space {
         kvc_wait(handle_.get(), keys.data(), keys.size(), deadline_ns, found.states.data(), &found.ready));
     return found;
   }
+  /// As wait, after asking for what is on disk. Also when there was no room for all of it.
+  [[nodiscard]] Match restore(Keys keys, std::uint64_t deadline_ns) const {
+    Match found{0, std::vector<std::uint8_t>(keys.size())};
+    const int code =
+        kvc_restore(handle_.get(), keys.data(), keys.size(), deadline_ns, found.states.data(), &found.ready);
+    if (code != KVC_NO_SPACE) check_unless_away(code);
+    return found;
+  }
   /// Into an empty lease; returns how many blocks are held.
   std::size_t acquire(Keys keys, Lease& lease, std::uint32_t flags = 0, std::uint64_t request_id = 0) const {
     check_unless_away(kvc_acquire(handle_.get(), keys.data(), keys.size(), flags, request_id, lease.get()));

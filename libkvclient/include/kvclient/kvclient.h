@@ -77,7 +77,8 @@ enum kvc_cause {
 enum kvc_block_state {
   KVC_MISSING = 0,
   KVC_READY = 1,
-  KVC_STATE_PENDING = 2 /* another client computes it */
+  KVC_STATE_PENDING = 2, /* another client computes it, or it comes back from disk: kvc_wait */
+  KVC_STATE_ON_DISK = 3  /* not in memory, but on disk: kvc_restore brings it back */
 };
 
 enum kvc_flag {
@@ -345,6 +346,12 @@ KVC_API void kvc_copy(void* to, const void* from, size_t bytes);
  * many to look up in the time: the others say KVC_MISSING. */
 KVC_API int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                      uint8_t* states, size_t* ready);
+/* As kvc_wait, after asking the daemon to bring what is on disk only back into memory. It checks every byte that it
+ * reads: a block that is not what was stored is KVC_MISSING, never wrong. Any number of processes may ask for the same
+ * blocks: each is read once. KVC_NO_SPACE: some found no room in memory, kvc_last_error() says why; the others are
+ * there. A block that is back leaves memory again like any other: acquire it soon. */
+KVC_API int kvc_restore(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
+                        uint8_t* states, size_t* ready);
 /* Keeps blocks from eviction for ttl_ns (1 ns to 24 h; a second pin replaces the expiry). *pinned: how many
  * are there, or on KVC_NO_SPACE and KVC_DEADLINE how many are pinned for certain. pinned may be NULL. */
 KVC_API int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t ttl_ns,

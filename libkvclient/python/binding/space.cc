@@ -54,12 +54,15 @@ py::tuple match(const Space& space, const py::object& keys_object) {
   return py::make_tuple(code, ready, states);
 }
 
+using WaitVerb = int (*)(kvc_space*, const kvc_key*, std::size_t, std::uint64_t, std::uint8_t*, std::size_t*);
+
+template <WaitVerb verb>
 py::tuple wait(const Space& space, const py::object& keys_object, std::uint64_t deadline_ns) {
   const Keys keys(keys_object);
   const py::bytes states = blank_states(keys.count());
   std::size_t ready = 0;
   const int code = check_data_path(blocking([&] {
-    return kvc_wait(space.handle.get(), keys.data(), keys.count(), deadline_ns, bytes_in(states), &ready);
+    return verb(space.handle.get(), keys.data(), keys.count(), deadline_ns, bytes_in(states), &ready);
   }));
   return py::make_tuple(code, ready, states);
 }
@@ -134,7 +137,8 @@ void bind_space(py::module_& module) {
       .def("part_range", &part_range)
       .def("keys", &keys_of)
       .def("match", &match)
-      .def("wait", &wait)
+      .def("wait", &wait<kvc_wait>)
+      .def("restore", &wait<kvc_restore>)
       .def("acquire", &acquire)
       .def("reserve", &reserve)
       .def("pin", &pin)

@@ -15,7 +15,7 @@ from .errors import (
 )
 from .get_or_compute import Blocks
 from .lease import Lease
-from .space import MISSING, PENDING, READY, Match, Space
+from .space import MISSING, ON_DISK, PENDING, READY, Match, Space
 from .spec import Part, Shard, Spec
 
 
@@ -29,6 +29,7 @@ __version__ = _kvclient.version()
 
 __all__ = [
     "MISSING",
+    "ON_DISK",
     "PENDING",
     "READY",
     "Batch",

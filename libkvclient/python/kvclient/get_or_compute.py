@@ -16,7 +16,9 @@ from .lease import Lease
 
 _KEY_BYTES = 32
 _PENDING = 2
+_ON_DISK = 3
 _COMMIT_S = 0.1  # the least that a block which was computed here may take to be stored: else it is computed again
+_RESTORES_MAX = 64  # asked for in one call: a disk that loses every race with eviction ends as computing
 _SURPRISES_MAX = 3  # a block that is said to exist but cannot be leased, e.g. evicted at once
 
 
@@ -70,6 +72,7 @@ class GetOrCompute:
         self._blocks = Blocks()
         self._claims: dict[int, object] = {}  # index to an open slot
         self._surprises = 0
+        self._restores_left = _RESTORES_MAX
 
     def run(self) -> Blocks:
         try:
@@ -86,7 +89,7 @@ class GetOrCompute:
     def _step(self, index: int) -> None:
         """Adds block `index` and perhaps some after it, or learns more about it."""
         slot = self._claims.pop(index, None)
-        if slot is None and self._take_ready(index):
+        if slot is None and (self._take_ready(index) or self._restore(index)):
             return
         if self._left() <= 0:
             if slot is not None:
@@ -113,6 +116,17 @@ class GetOrCompute:
         self._blocks._add_lease(lease)
         self._surprises = 0
         return True
+
+    def _restore(self, index: int) -> bool:
+        """Whether block `index` and perhaps some after it came back from disk."""
+        if self._restores_left <= 0 or self._left() <= 0:
+            return False
+        keys = self._keys_of(index, min(self._claims, default=self._count))
+        if self._space.match(keys).states[:1] != bytes([_ON_DISK]):
+            return False
+        self._restores_left -= 1
+        self._space.restore(keys, self._left())
+        return self._take_ready(index)
 
     def _claim(self, index: int):
         """Reserves `index`, and what follows up to the first block that is claimed already."""

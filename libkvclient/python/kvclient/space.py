@@ -11,11 +11,14 @@ from .lease import Lease
 from .seconds import duration_ns, nanoseconds
 
 KEY_BYTES = 32
-MISSING, READY, PENDING = 0, 1, 2
+MISSING, READY, PENDING, ON_DISK = 0, 1, 2, 3
 
 
 class Match:
-    """What was there at one moment. ready: leading blocks that are; states: a byte a block, MISSING, READY, PENDING."""
+    """What was there at one moment. ready: leading blocks that are; states: a byte a block.
+
+    MISSING, READY, PENDING (another process computes it, or it comes back from disk), ON_DISK (restore brings it back).
+    """
 
     __slots__ = ("ready", "states")
 
@@ -80,6 +83,11 @@ class Space:
     def wait(self, keys: bytes, deadline_s: float | None = None) -> Match:
         """Until none of the keys is pending and what is ready can be acquired, or the deadline; then what is there."""
         _, ready, states = self._native.wait(keys, nanoseconds(deadline_s))
+        return Match(ready, states)
+
+    def restore(self, keys: bytes, deadline_s: float | None = None) -> Match:
+        """As wait, after asking the daemon to bring back what is on disk. What had no room in memory stays ON_DISK."""
+        _, ready, states = self._native.restore(keys, nanoseconds(deadline_s))
         return Match(ready, states)
 
     def pin(self, keys: bytes, ttl_s: float, deadline_s: float | None = None) -> int:

@@ -33,6 +33,7 @@ struct Misbehaviour {
   bool is_talkative = false;          ///< sends a message whenever it looks at its sockets
   bool takes_no_records = false;      ///< its rings fill up
   bool reads_no_messages = false;     ///< its sockets fill up
+  bool holds_restores = false;        ///< until FakeStore::end_restores()
   std::set<Op> unanswered;            ///< takes these and keeps them until answer_now()
   std::set<Op> hangs_up_on;
 };
@@ -109,6 +110,7 @@ class FakeDaemon {
   bool serve_ring(Peer& peer);
   void serve(Peer& peer, const Submission& submission);
   void reserve(Peer& peer, const Submission& submission);
+  void restore(Peer& peer, const Submission& submission);
   void refill(Peer& peer, const Submission& submission);
   void finish(Peer& peer, const Submission& submission);
   void check_waits(Peer& peer);

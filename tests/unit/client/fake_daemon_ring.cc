@@ -70,6 +70,8 @@ void FakeDaemon::serve(Peer& peer, const Submission& submission) {
       std::memcpy(keys.data(), arena(peer, submission), keys.size() * sizeof(Key));
       peer.waits.emplace_back(submission, std::move(keys));
       return;
+    case Op::kRestore:
+      return restore(peer, submission);
     case Op::kInvalidate:
       return answer(peer, submission, Code::kOk, store_->invalidate(submission.space));
     case Op::kCancel:
@@ -102,6 +104,21 @@ void FakeDaemon::reserve(Peer& peer, const Submission& submission) {
   std::memcpy(range + reserve_results_offset(submission.count), results.data(),
               results.size() * sizeof(ReserveResult));
   answer(peer, submission, is_short ? Code::kNoSpace : Code::kOk, granted,
+         is_short ? store_->no_space_cause : Cause::kNone);
+}
+
+void FakeDaemon::restore(Peer& peer, const Submission& submission) {
+  std::vector<Key> keys(submission.count);
+  std::memcpy(keys.data(), arena(peer, submission), keys.size() * sizeof(Key));
+  std::uint32_t started = 0;
+  bool is_short = false;
+  for (const Key& key : keys) {
+    const Code code = store_->restore(submission.space, key);
+    started += code == Code::kOk ? 1 : 0;
+    is_short |= code == Code::kNoSpace;
+  }
+  if (!misbehaviour_.holds_restores) store_->end_restores(true);
+  answer(peer, submission, is_short ? Code::kNoSpace : Code::kOk, started,
          is_short ? store_->no_space_cause : Cause::kNone);
 }
 

@@ -79,6 +79,12 @@ class FakeStore {
   [[nodiscard]] std::uint32_t writing_count() const;
   /// Evicts unless one of the pin cells is set.
   bool evict(SpaceId space, const Key& key, const std::vector<const PinCell*>& pins);
+  /// To the disk, out of memory.
+  void cool(SpaceId space, const Key& key);
+  /// Takes a slot for what is on disk only; it is pending until end_restores. kNoSpace, kNotFound.
+  Code restore(SpaceId space, const Key& key);
+  /// All that are under way: ready, or lost.
+  void end_restores(bool is_ok);
   SlotRef slot_of(SpaceId space, const Key& key) const { return blocks_.at({space, key.words}).slot; }
   /// A new directory memfd with the same entries; the old one is marked moved.
   void move_directory();
@@ -89,6 +95,7 @@ class FakeStore {
   std::uint64_t slots_limit = kSlotsMax;  ///< of a slab; free slots beyond it are refused: no_space
   Cause no_space_cause = Cause::kTierFull;
   std::uint32_t usable_slabs = 2;
+  std::uint64_t restores_asked = 0;
 
  private:
   std::optional<std::pair<SlotRef, Generation>> take_slot(std::uint64_t slot_bytes);
@@ -97,9 +104,13 @@ class FakeStore {
   void drop_stocked(std::uint32_t number);
   void publish(const BlockKey& key, const FakeBlock& block);
   void drop(const BlockKey& key);
+  std::span<std::byte> bytes_of(SpaceId space, const FakeBlock& block);
+
+  static constexpr std::uint64_t kDiskWriter = ~std::uint64_t{0};  ///< no session
 
   DirectoryWriter writer_;
   std::map<BlockKey, FakeBlock> blocks_;
+  std::map<BlockKey, std::vector<std::byte>> disk_;
   std::map<std::uint32_t, FakeStocked> stocked_;  ///< by Hold::block
   std::uint32_t next_number_ = 1;
 };

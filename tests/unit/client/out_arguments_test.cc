@@ -165,6 +165,13 @@ std::vector<Row> rows_of_the_data_path() {
        no_states,
        {kNoSpace, kNoKeys},
        true},
+      {"kvc_restore",
+       [](const In& in, Out& out) {
+         return kvc_restore(in.space, in.keys, kCount, 0, out.states, &out.count);
+       },
+       no_states,
+       {kNoSpace, kNoKeys},
+       true},
       {"kvc_reserve",
        [](const In& in, Out& out) { return kvc_reserve(in.space, in.keys, kCount, nullptr, out.slots); },
        [](const Out& out) { return are_without_room(out.slots); },

@@ -45,7 +45,7 @@ Status GroupWrite::start(StorePath& path, const SegmentContext& segment, std::sp
                         .header_bytes = records[i].header_bytes()});
   }
   plan_headers(records);
-  const Status status = verify(records);
+  Status status = verify(records);
   if (!status.is_ok()) {
     members_.clear();
     return status;

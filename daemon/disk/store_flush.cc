@@ -5,10 +5,7 @@
 namespace kvtier {
 
 StoreFlush::StoreFlush(StoreShared& shared, std::size_t paths_max)
-    : shared_(shared),
-      paths_max_(paths_max),
-      parts_(paths_max * shared.options.flushes_max),
-      reported_failures_(paths_max) {
+    : shared_(shared), parts_(paths_max * shared.options.flushes_max), reported_failures_(paths_max) {
   jobs_.reserve(shared.options.flushes_max);
   for (std::size_t i = shared.options.flushes_max; i-- > 0;) free_parts_.push_back(i * paths_max);
 }

@@ -45,7 +45,6 @@ class StoreFlush {
 
   StoreShared& shared_;
   std::vector<JobPath> paths_;
-  const std::size_t paths_max_;
   std::vector<Job> jobs_;
   std::vector<PathPart> parts_;  ///< paths_max for each of flushes_max jobs
   std::vector<std::size_t> free_parts_;

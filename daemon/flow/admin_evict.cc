@@ -3,8 +3,10 @@
 
 #include "daemon/flow/admin_find.h"
 #include "daemon/flow/admin_kept.h"
+#include "daemon/flow/cool.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/store_admin.h"
+#include "daemon/flow/unpublish.h"
 
 namespace kvtier {
 namespace {
@@ -13,8 +15,8 @@ constexpr std::uint32_t kRestartsMax = 8;
 
 class EvictStep {
  public:
-  EvictStep(StoreState& state, const EvictCursor& from, std::uint32_t work_max)
-      : state_(state), cursor_(from), budget_(work_max) {}
+  EvictStep(StoreState& state, const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max)
+      : state_(state), is_disk_too_(target.is_disk_too), cursor_(from), budget_(work_max) {}
 
   EvictReport scan(const BlockFilter& filter) {
     if (!cursor_.is_counting) evict_matching(filter);
@@ -61,13 +63,29 @@ class EvictStep {
 
   // True: it has gone. Blocks with children are not tried: they wait for those.
   bool evict(BlockId id) {
-    if (state_.blocks[id].state != BlockState::kReady || state_.tree->has_host_children(id)) return false;
+    if (!is_tried(id)) return false;
     budget_ -= kEvictionWork;
-    if (evict_begin(state_, id) != Code::kOk) return false;
-    evict_finish(state_, id);
+    if (state_.blocks[id].state == BlockState::kCold) {
+      cold_drop(state_, id);
+    } else {
+      if (evict_begin(state_, id) != Code::kOk) return false;
+      finish(id);
+    }
     ++report_.evicted;
     ++state_.stats.evictions_requested;
     return true;
+  }
+
+  [[nodiscard]] bool is_tried(BlockId id) const {
+    const BlockState its = state_.blocks[id].state;
+    if (!is_disk_too_) return its == BlockState::kReady && !state_.tree->has_host_children(id);
+    return (its == BlockState::kReady || its == BlockState::kCold) && !state_.tree->has_children(id);
+  }
+
+  void finish(BlockId id) {
+    if (!is_disk_too_) return evict_finish(state_, id);
+    block_unpublish(state_, id);
+    block_free(state_, id);
   }
 
   void climb() {
@@ -81,9 +99,7 @@ class EvictStep {
     if (!admin_is_there(state_, cursor_.at)) return BlockId::kNone;
     const BlockId parent = state_.blocks[id].parent;
     if (!evict(id) || parent == BlockId::kNone) return BlockId::kNone;
-    const bool is_due = index_of(parent) < cursor_.position && !state_.tree->has_host_children(parent) &&
-                        state_.blocks[parent].state == BlockState::kReady;
-    return is_due ? parent : BlockId::kNone;
+    return index_of(parent) < cursor_.position && is_tried(parent) ? parent : BlockId::kNone;
   }
 
   bool begin_walk(const KeyPrefix& prefix) {
@@ -134,6 +150,7 @@ class EvictStep {
   }
 
   StoreState& state_;
+  const bool is_disk_too_;
   EvictCursor cursor_;
   std::int64_t budget_;
   EvictReport report_;
@@ -143,7 +160,7 @@ class EvictStep {
 
 EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
                         std::uint32_t work_max) {
-  EvictStep step(state, from, work_max);
+  EvictStep step(state, target, from, work_max);
   return target.key_prefix.empty() ? step.scan(target.filter) : step.below(KeyPrefix(target.key_prefix));
 }
 

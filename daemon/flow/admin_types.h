@@ -131,7 +131,8 @@ struct TreePage {
 /// Blocks that match, or one key and what hangs below its blocks.
 struct EvictTarget {
   BlockFilter filter;
-  std::string key_prefix;  ///< hex digits; not empty: the filter counts for nothing
+  std::string key_prefix;    ///< hex digits; not empty: the filter counts for nothing
+  bool is_disk_too = false;  ///< copies on disk are given up as well; a start may find what is still there
 };
 
 inline constexpr std::uint32_t kEvictionWork = 16;

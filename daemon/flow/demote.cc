@@ -32,6 +32,10 @@ void begin_scan(SlotClass& slot_class) {
   slot_class.evictor->set_mark(slot_class.evictor->coldest());
 }
 
+bool is_scan_over(const SlotClass& slot_class) {
+  return slot_class.saving.left == 0 || slot_class.evictor->mark() == BlockId::kNone;
+}
+
 // False: no put may be opened now; the place is kept.
 bool look_at_mark(StoreState& state, SlotClass& slot_class) {
   const BlockId id = slot_class.evictor->mark();
@@ -42,16 +46,12 @@ bool look_at_mark(StoreState& state, SlotClass& slot_class) {
 }
 
 std::size_t scan(StoreState& state, Tenant& tenant, SlotClass& slot_class) {
-  if (slot_class.saving.left == 0) {
+  if (is_scan_over(slot_class)) {
     if (!slot_class.saving.is_due || !is_short(state, tenant, slot_class)) return 0;
     begin_scan(slot_class);
   }
   std::size_t looked = 0;
-  while (looked < kLooksStep && slot_class.saving.left > 0) {
-    if (slot_class.evictor->mark() == BlockId::kNone) slot_class.saving.left = 0;
-    if (slot_class.saving.left == 0 || !look_at_mark(state, slot_class)) break;
-    ++looked;
-  }
+  while (looked < kLooksStep && !is_scan_over(slot_class) && look_at_mark(state, slot_class)) ++looked;
   return looked;
 }
 

@@ -11,11 +11,18 @@ namespace {
 constexpr TimeNs kPauseMinNs = 10 * kNsPerMs;
 constexpr TimeNs kPauseMaxNs = kNsPerSecond;
 
+// Nothing of the tier reads the slot any more.
+void let_go(StoreState& state, BlockRecord& record) {
+  record.flags &= static_cast<std::uint16_t>(~kBlockStoring);
+  if (record.state == BlockState::kDraining)
+    state.draining_at_ns = std::min(state.draining_at_ns, state.now());
+}
+
 void end_put(StoreState& state, BlockRecord& record, const DiskNews& news) {
   KV_CHECK((record.flags & kBlockStoring) != 0, "an answer is to a put that is open");
   --state.disk->puts_open;
   state.disk->put_bytes -= state.slab_of(record.slot).slot_bytes();
-  if (!news.is_held) record.flags &= static_cast<std::uint16_t>(~kBlockStoring);
+  if (!news.is_held) let_go(state, record);
 }
 
 void saved(StoreState& state, BlockId id, const DiskLocator& locator) {
@@ -43,9 +50,10 @@ void failed(StoreState& state, const BlockRecord& record, Code code) {
   ++state.stats.demotions_failed;
   Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
   if (code == Code::kInvalid) space.is_unsavable = true;
+  scan_all_again(state);
+  if (state.now() < disk.puts_again_ns) return;  // one trouble, one pause
   disk.puts_pause_ns = std::clamp(2 * disk.puts_pause_ns, kPauseMinNs, kPauseMaxNs);
   disk.puts_again_ns = state.now() + disk.puts_pause_ns;
-  scan_all_again(state);
 }
 
 }  // namespace
@@ -83,7 +91,7 @@ void demote_on_put(StoreState& state, const DiskNews& news) {
 }
 
 void demote_on_released(StoreState& state, BlockId id) {
-  state.blocks[id].flags &= static_cast<std::uint16_t>(~kBlockStoring);
+  let_go(state, state.blocks[id]);
   for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
 }
 

@@ -28,6 +28,9 @@ bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockReco
 
 inline BlockMark admin_mark(const StoreState& state, BlockId id) {
   if (id == BlockId::kNone) return {};
+  // A cold block has no slot: its key tells it from the next one with this record.
+  const BlockRecord& record = state.blocks[id];
+  if (record.state == BlockState::kCold) return {id, {~0U}, record.key.words[0] & kGenerationMax};
   return {id, state.blocks[id].slot, state.blocks[id].generation};
 }
 /// Whether the block is there still, as it was. Marks come from administrators too.

@@ -86,13 +86,16 @@ bool FakeDiskPort::send(const DiskCommand& command) {
 bool FakeDiskPort::receive(DiskNews& news) {
   if (is_recovering_ && news_.empty()) recover_some();
   if (is_automatic && news_.empty()) answer();
+  if (is_recovering_ && news_.empty()) recover_some();
   if (news_.empty()) return false;
   news = news_.front();
   news_.pop_front();
   // A locator is whose it is told to.
   if (news.kind == DiskNewsKind::kEntry || news.kind == DiskNewsKind::kMoved ||
-      (news.kind == DiskNewsKind::kPut && news.code == Code::kOk))
+      (news.kind == DiskNewsKind::kPut && news.code == Code::kOk)) {
     owned_.insert(news.locator.sequence);
+    known_.insert(news.locator.sequence);
+  }
   return true;
 }
 

@@ -73,6 +73,8 @@ class FakeDiskPort final : public DiskPort {
   [[nodiscard]] std::size_t held_count() const { return held_.size(); }
   [[nodiscard]] std::size_t news_count() const { return news_.size(); }
   [[nodiscard]] bool is_ready() const { return is_ready_; }
+  /// Told to the store in this life, so that reclaim may speak of it.
+  [[nodiscard]] bool is_known(std::uint64_t sequence) const { return known_.contains(sequence); }
   /// Handed out, and not forgotten.
   [[nodiscard]] const std::set<std::uint64_t>& owned() const { return owned_; }
 
@@ -116,6 +118,7 @@ class FakeDiskPort final : public DiskPort {
   std::map<SpaceKey, std::shared_ptr<const DiskSpace>> spaces_;
   std::map<SlabIndex, std::pair<std::byte*, std::uint64_t>> slabs_;
   std::set<std::uint64_t> owned_;
+  std::set<std::uint64_t> known_;
   std::vector<Key> group_;
   DiskCommandKind group_kind_ = DiskCommandKind::kFlush;
 };

@@ -9,6 +9,7 @@
 #include "libkvclient/base/units.h"
 #include "tools/kvctl/command_line.h"
 #include "tools/kvctl/row_printer.h"
+#include "tools/kvctl/output.h"
 #include "tools/kvctl/stat_sample.h"
 #include "tools/kvctl/table.h"
 #include "tools/kvctl/text.h"
@@ -105,7 +106,7 @@ int run_stat(const Globals& globals, const StatOptions& options) {
     } else {
       print(*sample, before.get(), options);
     }
-    std::fflush(stdout);
+    finish_output();
     if (i == count) return exit_status(*sample);
     before = std::move(sample);
     std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns == 0 ? kNsPerSecond : interval_ns));

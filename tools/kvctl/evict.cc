@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/evict_report.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
@@ -57,13 +58,14 @@ int run_eviction(const Globals& globals, const Json& request) {
     const auto progress = line.find("progress");
     if (!is_shown || progress == line.end()) return;
     is_begun = true;
-    std::fprintf(stderr, "\r%s blocks evicted", count(*progress, "evicted").c_str());
+    std::fprintf(stderr, "\r%s evicted", counted(number(*progress, "evicted"), "block").c_str());
   });
   if (is_begun) std::fputs("\n", stderr);
   if (globals.is_json) {
     print_answer(report);
   } else {
-    std::printf("%s blocks evicted, %s\n", count(report, "evicted").c_str(), kept_text(report).c_str());
+    std::printf("%s evicted, %s\n", counted(number(report, "evicted"), "block").c_str(),
+                kept_text(report).c_str());
   }
   return kExitOk;
 }

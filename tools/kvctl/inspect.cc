@@ -6,6 +6,7 @@
 
 #include "tools/kvctl/admin_client.h"
 #include "tools/kvctl/row_printer.h"
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/text.h"
 
 namespace kvtier::ctl {
@@ -30,8 +31,8 @@ void print(const Json& row) {
       {"bytes", size(row, "bytes")},
       {"place", "slab " + count(row, "slab") + ", slot " + count(row, "slot") + ", generation " +
                     count(row, "generation")},
-      {"tree", "depth " + count(row, "depth") + ", " + count(row, "children") + " children"},
-      {"use", count(row, "hits") + " hits, idle " + duration_ms(row, "age_ms")},
+      {"tree", "depth " + count(row, "depth") + ", " + counted(number(row, "children"), "child", "children")},
+      {"use", counted(number(row, "hits"), "hit") + ", idle " + duration_ms(row, "age_ms")},
       {"leases", count(row, "leases")},
       {"pin", pin_text(row)},
       {"checksum", checksum_text(row)}};

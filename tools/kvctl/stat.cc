@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "libkvclient/base/counted.h"
 #include "libkvclient/base/units.h"
 #include "tools/kvctl/command_line.h"
 #include "tools/kvctl/row_printer.h"
@@ -77,8 +78,7 @@ void print(const StatSample& sample, const StatSample* before, const StatOptions
   }
   std::fputs(table.text().c_str(), stdout);
   for (const ErrorSample& error : sample.errors)
-    std::printf("error, %lu times: %s\n", static_cast<unsigned long>(error.count),
-                printable(error.text).c_str());
+    std::printf("error, %s: %s\n", counted(error.count, "time").c_str(), printable(error.text).c_str());
 }
 
 int exit_status(const StatSample& sample) {

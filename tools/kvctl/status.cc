@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/admin_client.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/table.h"
@@ -18,8 +19,9 @@ void print_line(const char* name, const std::string& value) {
 std::string start_text(const Json& status) {
   const Json& start = status.at("start");
   if (text(start, "kind") == "warm") {
-    return "warm: " + count(start, "blocks_adopted") + " blocks adopted, " + count(start, "blocks_dropped") +
-           " dropped, " + count(start, "blocks_unverified") + " wait for their checksum";
+    return "warm: " + counted(number(start, "blocks_adopted"), "block") + " adopted, " +
+           count(start, "blocks_dropped") + " dropped, " + count(start, "blocks_unverified") +
+           " wait for their checksum";
   }
   const std::string reason = text(start, "reason");
   return text(start, "kind") + (reason.empty() ? "" : ": " + reason);
@@ -29,10 +31,10 @@ void print_tier(const Json& tier) {
   print_line(("tier " + text(tier, "name")).c_str(),
              size(tier, "bytes_used") + " used, " + size(tier, "bytes_free") + " free of " +
                  size(tier, "bytes") + " (" + size(tier, "bytes_locked") + " locked); " +
-                 count(tier, "blocks_ready") + " blocks, " + count(tier, "blocks_pinned") + " pinned, " +
-                 count(tier, "blocks_writing") + " being written, " + count(tier, "slots_quarantined") +
-                 " quarantined; " + count(tier, "slabs_assigned") + " of " + count(tier, "slabs") +
-                 " slabs assigned");
+                 counted(number(tier, "blocks_ready"), "block") + ", " + count(tier, "blocks_pinned") +
+                 " pinned, " + count(tier, "blocks_writing") + " being written, " +
+                 count(tier, "slots_quarantined") + " quarantined; " + count(tier, "slabs_assigned") +
+                 " of " + count(tier, "slabs") + " slabs assigned");
 }
 
 void print_config(const Json& config, bool is_all) {

@@ -52,7 +52,7 @@ TEST_F(Complaints, a_client_that_is_disconnected_and_still_runs_is_named) {
   store_->session_hang_up(holder_->session());
   EXPECT_NE(complaints().find("pid 4711"), std::string::npos);
   EXPECT_NE(complaints().find("3 blocks quarantined"), std::string::npos) << complaints();
-  EXPECT_NE(complaints().find("1 slabs that nobody can write"), std::string::npos) << complaints();
+  EXPECT_NE(complaints().find("1 slab that nobody can write"), std::string::npos) << complaints();
   end_process(*holder_);
   EXPECT_EQ(complaints(), "");
 }

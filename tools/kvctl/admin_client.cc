@@ -27,6 +27,7 @@ namespace {
 
 ExitStatus exit_status_of(const std::string& code) {
   if (code == "denied") return kExitDenied;
+  if (code == "invalid") return kExitUsage;  // what was asked makes no sense, whoever noticed
   if (code == "deadline" || code == "busy" || code == "unavailable") return kExitDown;
   return kExitFailed;
 }

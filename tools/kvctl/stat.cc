@@ -9,11 +9,12 @@
 #include "libkvclient/base/counted.h"
 #include "libkvclient/base/units.h"
 #include "tools/kvctl/command_line.h"
-#include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/output.h"
+#include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/stat_sample.h"
 #include "tools/kvctl/table.h"
 #include "tools/kvctl/text.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -122,7 +123,7 @@ void add_stat(CLI::App& app, CommandLine& line) {
   command->add_option("NAME", options->names, "only counters that begin so");
   command->add_option("-f,--file", options->file, "counters file; else `counters` beside the socket");
   command->add_option("-i,--interval", options->interval, "again each so often, with rates: 1, 500ms, 1min");
-  command->add_option("-c,--count", options->count, "so many samples");
+  command->add_option("-c,--count", options->count, "so many samples")->check(whole_number(0));
   command->add_flag("-a,--all", options->is_all, "counters that are 0 too");
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_stat(line.globals, *options); }; });

@@ -9,6 +9,7 @@
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 #include "tools/kvctl/tree_drawing.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -115,7 +116,9 @@ void add_tree(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<TreeOptions>();
   CLI::App* command = app.add_subcommand("tree", "prefixes and what branches from them; chains are one line");
   add_filter_options(*command, options->filter, "only of this namespace");
-  command->add_option("--limit", options->limit, "at most so many lines; 0: all")->capture_default_str();
+  command->add_option("--limit", options->limit, "at most so many lines; 0: all")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_tree(line.globals, *options); }; });
 }

@@ -68,6 +68,7 @@ TEST(Start, wrong_settings_and_flags_end_with_2) {
   EXPECT_NE(place.output().find("host.bytes"), std::string::npos) << place.output();
   EXPECT_EQ(place.launch({program("kvtierd"), "--nonsense"})->wait(), 2);
   EXPECT_EQ(place.launch({program("kvtierd"), "--config", "/nonexistent.yaml"})->wait(), 2);
+  EXPECT_NE(place.output().find("name a file that is there"), std::string::npos) << place.output();
   EXPECT_EQ(place.launch({program("kvtierd"), "--version"})->wait(), 0);
   EXPECT_EQ(place.launch(place.command({"host.bytes=32MiB"}))->is_running(), true);
 }

@@ -128,6 +128,10 @@ TEST(Start, R03_second_instance_ends_with_3_and_takes_nothing) {
     }
     EXPECT_EQ(place.launch(place.command())->wait(), kAlreadyRunning);
     EXPECT_NE(place.output().find(holder), std::string::npos) << place.output();
+    EXPECT_NE(
+        place.output().find("stop that one, or give this one its own runtime_dir, socket and admin_socket"),
+        std::string::npos)
+        << place.output();
   }
   first->resume();
   EXPECT_TRUE(serves(place)) << "the first one is still reachable";

@@ -147,7 +147,9 @@ struct PinHold {
   SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;
 };
+  std::uint32_t pid = 0;  ///< of the session, which may close before the pin ends
 
+  std::uint32_t uid = 0;
 /// A kReserve that waits for a slab's writer to acknowledge its revocation.
 struct Deferred {
   SessionIndex session = SessionIndex::kNone;

@@ -77,8 +77,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
   }
   add_refusals(state, lines);
   const TimeNs now = state.now();
-  if (now <= kSilenceNs) return lines;
-  for (const Unanswered& each : unanswered_since(state, now - kSilenceNs))
+  for (const Unanswered& each : unanswered_since(state, now - std::min(now, kSilenceNs)))
     lines.push_back(about_silence(each, now));
   return lines;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cstring>
 
 #include "libkvclient/base/digest.h"
@@ -89,6 +91,44 @@ TEST_F(KvctlUsage, a_reader_that_has_enough_is_no_error) {
        .output_path = place_.file("said")});
   EXPECT_EQ(child.wait(), 0);
   EXPECT_EQ(read_file(place_.file("said")), "ended with 0\n");
+}
+
+// The two sockets look alike: who takes the one for the other is told so, not to start what runs.
+TEST_F(KvctlUsage, the_other_socket_is_told_from_a_daemon_that_is_not_there) {
+  EXPECT_EQ(kvctl({"--socket", place_.socket(), "status"}), kUsage);
+  EXPECT_NE(said().find("as the engines' socket is; name kvtierd's admin_socket with --socket"),
+            std::string::npos)
+      << said();
+  const CacheClient client({.socket = place_.admin_socket(), .flags = KVC_REQUIRE});
+  EXPECT_EQ(client.code(), KVC_UNAVAILABLE);
+  EXPECT_NE(client.error().find("as kvctl's admin_socket is; name the one of kvtierd's setting `socket`"),
+            std::string::npos)
+      << client.error();
+}
+
+// Whoever starts a daemon asks for it in the next line.
+TEST_F(KvctlUsage, status_waits_for_a_daemon_that_is_being_started) {
+  daemon_->signal(SIGKILL);
+  daemon_->wait();
+  EXPECT_EQ(kvctl({"status", "--wait", "0"}), 2) << said();
+  EXPECT_EQ(kvctl({"status", "--wait", "1"}), 2) << said();
+  ASSERT_EQ(::unlink(place_.admin_socket().c_str()), 0);
+  ASSERT_EQ(::mkfifo(place_.file("asks").c_str(), 0600), 0);
+  ChildProcess asker(
+      {.command = {"/bin/sh", "-c", "echo >\"$2\"; exec \"$0\" --socket \"$1\" status --wait 300",
+                   program("kvctl"), place_.admin_socket(), place_.file("asks")},
+       .environment = {},
+       .output_path = place_.file("asked")});
+  (void)read_file(place_.file("asks"));  // it is about to ask
+  ASSERT_TRUE(start()) << place_.output();
+  EXPECT_EQ(asker.wait(), 0) << read_file(place_.file("asked"));
+}
+
+// Its fix is one that this program has.
+TEST_F(KvctlUsage, a_configuration_that_is_not_there_is_told_without_options_of_kvtierd) {
+  EXPECT_EQ(kvctl({"config", "check", "/nonexistent.yaml"}), 1);
+  EXPECT_NE(said().find("/nonexistent.yaml"), std::string::npos) << said();
+  EXPECT_EQ(said().find("--config"), std::string::npos) << said();
 }
 
 // -1 is not 18446744073709551615, nor 010 eight.

@@ -1,8 +1,9 @@
 #pragma once
 // Numbers of the command line are what they look like, or are refused by name.
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
+
+#include "tools/kvctl/command_line.h"
 
 namespace kvtier::ctl {
 

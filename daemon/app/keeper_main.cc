@@ -15,7 +15,8 @@ constexpr const char* kUsage =
     "Runs kvtierd and keeps its memory. Ends with kvtierd's exit status after SIGTERM or SIGINT, and when\n"
     "kvtierd ends with 0 or with what no restart mends: 2 settings, 3 already running, 4 memory. After a\n"
     "signal or any other status it starts kvtierd again, over the same memory, with a pause from 20 ms that\n"
-    "doubles up to 5 s until a run has lasted 10 s. When 5 starts in a row have failed (ended within 10 s "
+    "doubles up to 5 s until a run has lasted 10 s, or 2 s and served. When 5 starts in a row have failed "
+    "(ended within 10 s "
     "and\n"
     "before kvtierd served anybody) it gives up and ends with the last one's status, 128 + signal for a "
     "signal.\n";

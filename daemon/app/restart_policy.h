@@ -20,6 +20,9 @@ class RestartPolicy {
   static constexpr TimeNs kPauseMaxNs = 5 * kNsPerSecond;
   /// A run of this length is none that failed at its start, and the next pause is the shortest again.
   static constexpr TimeNs kHealthyNs = 10 * kNsPerSecond;
+  /// So is the next pause after a shorter run that served: whatever ended it, the restarts are not what is wrong, and
+  /// one in two seconds costs nothing.
+  static constexpr TimeNs kHealthyServedNs = 2 * kNsPerSecond;
   /// Starts in a row that failed: then no further one helps. As systemd's StartLimitBurst.
   static constexpr int kFailedStartsMax = 5;
 

@@ -54,7 +54,8 @@ ConfigLoad load_config(const ConfigSources& sources, const IdentityLookup& ident
   Result<std::string> text = read_config_file(sources.file);
   if (text.is_ok()) return load_config_text(sources, text.value(), identities);
   ConfigLoad load;
-  load.errors.push_back({sources.file, 0, "", text.status().message(), "name a readable file with --config"});
+  load.errors.push_back({sources.file, 0, "", text.status().message(),
+                         "name a file that is there and may be read, or none: then the defaults hold"});
   return load;
 }
 

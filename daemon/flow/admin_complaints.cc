@@ -1,6 +1,7 @@
 // What makes the health degraded, and who causes it.
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/unanswered.h"
+#include "libkvclient/base/counted.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -22,15 +23,15 @@ std::string about_leases(const ClientView& client) {
 std::string about_zombie(const ClientView& client) {
   return who(client.pid, client.name) +
          " is disconnected and still runs: " + format_size(client.leased_bytes) + " leased, " +
-         std::to_string(client.writing_blocks) + " blocks quarantined, " + std::to_string(client.slabs_lent) +
-         " slabs that nobody can write, until it reconnects or exits (after exec: until it exits)";
+         counted(client.writing_blocks, "block") + " quarantined, " + counted(client.slabs_lent, "slab") +
+         " that nobody can write, until it reconnects or exits (after exec: until it exits)";
 }
 
 std::string about_silence(const Unanswered& each, TimeNs now_ns) {
   return who(each.session->request.pid, each.session->request.client_name) + " has not answered for " +
-         format_duration((now_ns - each.since_ns) / kNsPerMs * kNsPerMs) + ": " + std::to_string(each.slabs) +
-         " slabs are asked back from it and nobody else can use them until it answers or exits; is it "
-         "stopped "
+         format_duration((now_ns - each.since_ns) / kNsPerMs * kNsPerMs) + ": " +
+         counted(each.slabs, "slab") +
+         " asked back from it, which nobody else can use until it answers or exits; is it stopped "
          "(SIGSTOP, a paused container, a debugger)?";
 }
 
@@ -76,8 +77,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
   }
   add_refusals(state, lines);
   const TimeNs now = state.now();
-  if (now <= kSilenceNs) return lines;
-  for (const Unanswered& each : unanswered_since(state, now - kSilenceNs))
+  for (const Unanswered& each : unanswered_since(state, now - std::min(now, kSilenceNs)))
     lines.push_back(about_silence(each, now));
   return lines;
 }

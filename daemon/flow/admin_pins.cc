@@ -14,6 +14,8 @@ struct Pinned {
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
   const Tenant* tenant = nullptr;
+  std::uint32_t pid = 0;
+  std::uint32_t uid = 0;
 };
 
 std::map<std::uint64_t, Pinned> pinned_by_session(StoreState& state) {
@@ -26,6 +28,8 @@ std::map<std::uint64_t, Pinned> pinned_by_session(StoreState& state) {
     ++sum.blocks;
     sum.bytes += state.slab_of(record.slot).slot_bytes();
     sum.tenant = &state.tenants[record.tenant];
+    sum.pid = hold.pid;
+    sum.uid = hold.uid;
   }
   return sums;
 }
@@ -40,6 +44,8 @@ void admin_add_pins(StoreState& state, std::vector<ClientView>& rows) {
       closed.session_id = id;
       closed.namespace_name = sum.tenant->name;
       closed.state = "closed";
+      closed.pid = sum.pid;
+      closed.uid = sum.uid;
       row = rows.insert(rows.end(), std::move(closed));
     }
     row->pinned_blocks = sum.blocks;

@@ -49,7 +49,11 @@ Code pin_keys(StoreState& state, Session& session, SpaceId space, std::span<cons
       if (tenant.pinned_bytes + state.slab_of(record.slot).slot_bytes() > bytes_max) return Code::kNoSpace;
       count_pin(state, record);
     }
-    state.pin_holds[index_of(id)] = {expires_ns, session.index, session.id};
+    state.pin_holds[index_of(id)] = {.expires_ns = expires_ns,
+                                     .session = session.index,
+                                     .pid = session.request.pid,
+                                     .session_id = session.id,
+                                     .uid = session.request.uid};
     state.pins_expire_at_ns = std::min(state.pins_expire_at_ns, expires_ns);
     ++count;
   }

@@ -136,10 +136,11 @@ void blame_keeper(StoreState& state, const SlotRequest& request, SlotOutcome& ou
 void blame_silence(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
   const bool is_known = outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kWriterBusy;
   if (is_known || outcome.cause == Cause::kIndexFull) return;
-  const Session* silent = unanswered_by(state, *request.tenant, request.slot_class, *request.session);
+  Session* silent = unanswered_by(state, *request.tenant, request.slot_class, *request.session);
   if (silent == nullptr) return;
   outcome.cause = Cause::kWriterBusy;
   outcome.holder_pid = silent->request.pid;
+  silent->refused_for_ns = state.now();
 }
 
 // More than the namespace could ever hold in this class.

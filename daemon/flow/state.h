@@ -147,7 +147,9 @@ struct Session {
   std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
   KeptSlabs kept_slabs;         ///< in the last attempt to empty one: by the first holder found in each
   Leased leased;                ///< as the census counted last
-  UniqueFd pidfd;               ///< of an adopted session, until it comes back or exits
+  TimeNs refused_for_ns =
+      0;           ///< when a reservation was refused last since this one had not answered; 0: never
+  UniqueFd pidfd;  ///< of an adopted session, until it comes back or exits
 
   [[nodiscard]] const PinCell& pin(const Slab& slab, std::uint32_t slot, std::uint64_t pins_stride) const {
     const std::byte* pins = channel.data() + ChannelLayout::kPins + index_of(slab.index()) * pins_stride;
@@ -159,7 +161,9 @@ struct Session {
 struct PinHold {
   TimeNs expires_ns = 0;
   SessionIndex session = SessionIndex::kNone;
+  std::uint32_t pid = 0;  ///< of the session, which may close before the pin ends
   std::uint64_t session_id = 0;
+  std::uint32_t uid = 0;
 };
 
 /// A kReserve that waits for a slab's writer to acknowledge its revocation, or for blocks to be written to disk.

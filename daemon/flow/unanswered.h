@@ -10,15 +10,16 @@ namespace kvtier {
 
 /// Whom a reservation of this class that found no slot waits for in vain: a writer that was asked for its slab, or
 /// hung up with it, or else a client that has not unmapped a slab on its way to this namespace. Null: nobody.
-const Session* unanswered_by(StoreState& state, const Tenant& tenant, std::uint32_t slot_class,
-                             const Session& asking);
+Session* unanswered_by(StoreState& state, const Tenant& tenant, std::uint32_t slot_class,
+                       const Session& asking);
 
 struct Unanswered {
   const Session* session = nullptr;
   std::uint32_t slabs = 0;
   TimeNs since_ns = 0;  ///< of the oldest question
 };
-/// Each connected session that was asked before `before_ns` and has not answered.
+/// Each connected session that has not answered, and was asked before `before_ns` or since then was the reason why a
+/// reservation was refused: who is told that pid finds it in the health.
 std::vector<Unanswered> unanswered_since(StoreState& state, TimeNs before_ns);
 
 }  // namespace kvtier

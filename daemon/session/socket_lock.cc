@@ -46,7 +46,9 @@ Result<SocketLock> SocketLock::take(const std::string& socket_path) {
   const int fd = file.value().get();
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return Status::from_errno("flock(" + path + ")", errno);
-    return Status(Code::kExists, "already running (" + holder_of(fd) + "): it owns " + socket_path);
+    return Status(Code::kExists,
+                  "already running (" + holder_of(fd) + "): it owns " + socket_path +
+                      "; stop that one, or give this one its own runtime_dir, socket and admin_socket");
   }
   KV_RETURN_IF_ERROR(record_pid(fd, path));
   return SocketLock(std::move(file).value());

@@ -11,7 +11,10 @@ namespace kvtier {
 
 class SocketLock {
  public:
-  /// kExists: "already running (pid N)". The lock file stays behind for ever: removing it would race.
+  /// kExists: "already running (pid N)".
+  /// The lock file stays behind for ever, also that of a start that was refused afterwards: who opened it before it
+  /// is removed and locks it after owns a file that has no name, while the next one makes and locks a new file, and
+  /// both serve. It is empty but for a pid; its name, not its being there, is what counts.
   static Result<SocketLock> take(const std::string& socket_path);
 
  private:

@@ -42,7 +42,7 @@ inline std::span<const Key> as_keys(const kvc_key* keys, std::size_t count) {
   return {reinterpret_cast<const Key*>(keys), count};
 }
 
-/// kStale after a fork or a close.
+/// kStale in a child of fork. Core::link() finds that the client was closed, in the calls that need the daemon.
 template <class Owner>
 Status check_alive(const Owner& owner) {
   if (!owner.core->guard.is_same_process()) {

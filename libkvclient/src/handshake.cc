@@ -28,6 +28,31 @@ std::string own_version() {
   return "client " KVTIER_VERSION " speaks protocol " + version_text(kProtocolMajor, kProtocolMinor);
 }
 
+// Cause and fix, by what connect() meets.
+Status cannot_connect(const std::string& path, int error) {
+  const std::string start = "; start kvtierd, or name its socket in KVTIER_SOCKET or socket_path";
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return {Code::kDenied, "no permission to connect to " + path +
+                                 "; run as a member of the group that owns it (the setting socket_group)"};
+    case ENOENT:
+    case ENOTDIR:
+      return {Code::kUnavailable, "there is no socket " + path + start};
+    case ECONNREFUSED:
+      return {Code::kUnavailable, "nobody listens on " + path + start};
+    case EPROTOTYPE:
+      return {Code::kUnavailable,
+              path + " is of another kind than the engines' socket, as kvctl's admin_socket is" +
+                  "; name the one of kvtierd's setting `socket` in KVTIER_SOCKET or socket_path"};
+    case EAGAIN:
+      return {Code::kUnavailable,
+              "the daemon takes no connections at " + path + " now: its queue is full, or it hangs"};
+    default:
+      return {Code::kUnavailable, Status::from_errno("connect to " + path, error).message()};
+  }
+}
+
 Result<UniqueFd> connect_to(const std::string& path) {
   // Non-blocking: a full backlog of a stopped daemon is an answer, not a wait.
   UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -36,9 +61,7 @@ Result<UniqueFd> connect_to(const std::string& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  const Status status = Status::from_errno("connect to " + path, errno);
-  const Code code = errno == EACCES || errno == EPERM ? Code::kDenied : Code::kUnavailable;
-  return Status(code, status.message());
+  return cannot_connect(path, errno);
 }
 
 Hello make_hello(const ClientOptions& options, const ResumeProof& proof) {

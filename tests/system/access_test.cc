@@ -58,6 +58,13 @@ TEST_F(AccessTest, S14_without_the_sockets_group_nobody_connects) {
   EXPECT_EQ(as(kOwner, 60999, [&] { return connect_to(place_.socket(), SOCK_SEQPACKET).is_open() ? 1 : 0; }),
             0);
   EXPECT_EQ(open_as(kOwner, 60999, "team"), KVC_DENIED);
+  EXPECT_EQ(as(kOwner, 60999,
+               [&] {
+                 const CacheClient client({.socket = place_.socket(), .namespace_name = "team"});
+                 return client.error().find("a member of the group that owns it") == std::string::npos ? 1
+                                                                                                       : 0;
+               }),
+            0);
 }
 
 TEST_F(AccessTest, a_namespace_is_for_those_whom_the_configuration_names) {

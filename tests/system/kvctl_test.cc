@@ -78,6 +78,8 @@ TEST_F(Kvctl, pins_are_seen_also_those_of_a_closed_client) {
     return kvctl({"clients"}) == 0 && said().find("closed") != std::string::npos;
   })) << said();
   EXPECT_NE(said().find("2 (128 KiB)"), std::string::npos) << said();
+  EXPECT_NE(said().find(" " + std::to_string(::getpid()) + "  "), std::string::npos)
+      << "who it was: " << said();
   EXPECT_EQ(kvctl({"status"}), 0) << said();
   EXPECT_NE(said().find("3 blocks, 2 pinned"), std::string::npos) << said();
   EXPECT_EQ(kvctl({"tree"}), 0) << said();

@@ -1,10 +1,8 @@
 // The commands of README.md's "Run it", run as they stand from the root of the tree: what a reader pastes works.
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "tests/system/daemon_process.h"
 
@@ -34,7 +32,7 @@ class Readme : public testing::Test {
     if (!std::filesystem::equivalent(KVTIER_SOURCE_DIR "/build", KVTIER_BINARY_DIR, none))
       GTEST_SKIP() << "this build is not in the folder `build`, which README.md names";
   }
-  // A shell in the root of the tree. NOTIFY_SOCKET, through `environment`, tells when its daemon is ready.
+  // A shell in the root of the tree.
   std::unique_ptr<ChildProcess> shell(const std::string& script) {
     return place_.launch({"/bin/sh", "-ec", "cd '" KVTIER_SOURCE_DIR "'; " + script},
                          {"KVTIER_SOCKET=" + place_.socket(), "KVTIER_HOST_BYTES=32MiB",
@@ -48,13 +46,9 @@ class Readme : public testing::Test {
     EXPECT_EQ(shell(commands[0])->wait(), 0) << place_.output();
     EXPECT_NE(place_.output().find("computed 4, read 4 of 4"), std::string::npos) << place_.output();
   }
-  // `start` in the background, then, once the daemon is ready, `then`; the shell ends what it started.
+  // `start` in the background and `then`, pasted in one go; the shell ends what it started.
   void expect_daemon_serves(const std::string& start, const std::string& then) {
-    ASSERT_EQ(::mkfifo(place_.file("go").c_str(), 0600), 0);
-    const auto script = shell("trap 'kill $!; wait $! || true; rm -r \"$d\"' EXIT; " + start +
-                              "\n read go <'" + place_.file("go") + "'; " + then);
-    ASSERT_TRUE(place_.notify().wait_for("READY=1", kPatienceNs)) << place_.output();
-    std::ofstream(place_.file("go")) << "on\n";
+    const auto script = shell("trap 'kill $!; wait $! || true; rm -r \"$d\"' EXIT; " + start + "\n" + then);
     EXPECT_EQ(script->wait(), 0) << place_.output();
     EXPECT_NE(place_.output().find("health"), std::string::npos) << place_.output();
   }

@@ -68,6 +68,7 @@ TEST(Start, wrong_settings_and_flags_end_with_2) {
   EXPECT_NE(place.output().find("host.bytes"), std::string::npos) << place.output();
   EXPECT_EQ(place.launch({program("kvtierd"), "--nonsense"})->wait(), 2);
   EXPECT_EQ(place.launch({program("kvtierd"), "--config", "/nonexistent.yaml"})->wait(), 2);
+  EXPECT_NE(place.output().find("name a file that is there"), std::string::npos) << place.output();
   EXPECT_EQ(place.launch({program("kvtierd"), "--version"})->wait(), 0);
   EXPECT_EQ(place.launch(place.command({"host.bytes=32MiB"}))->is_running(), true);
 }
@@ -127,6 +128,10 @@ TEST(Start, R03_second_instance_ends_with_3_and_takes_nothing) {
     }
     EXPECT_EQ(place.launch(place.command())->wait(), kAlreadyRunning);
     EXPECT_NE(place.output().find(holder), std::string::npos) << place.output();
+    EXPECT_NE(
+        place.output().find("stop that one, or give this one its own runtime_dir, socket and admin_socket"),
+        std::string::npos)
+        << place.output();
   }
   first->resume();
   EXPECT_TRUE(serves(place)) << "the first one is still reachable";

@@ -7,7 +7,7 @@ import sys
 from tree import Tree
 
 RULES = ("include_ranks", "link_ranks", "third_party", "unlisted_sources", "readmes", "stubs",
-         "machine_paths", "file_length")
+         "machine_paths", "file_length", "setting_names")
 
 
 def findings(root):

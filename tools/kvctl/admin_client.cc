@@ -18,6 +18,11 @@ namespace {
     throw Failure(
         kExitDenied, "denied",
         "no permission to connect to " + path + "; run as root, or as a member of the socket's group");
+  if (error == EPROTOTYPE)
+    throw Failure(kExitUsage, "usage",
+                  path +
+                      " is of another kind than the administration socket, as the engines' socket is; name "
+                      "kvtierd's admin_socket with --socket or $KVTIER_ADMIN_SOCKET");
   std::string cause = path + ": " + std::strerror(error);
   if (error == ENOENT) cause = "there is no socket " + path;
   if (error == ECONNREFUSED) cause = "nobody listens on " + path;
@@ -27,6 +32,7 @@ namespace {
 
 ExitStatus exit_status_of(const std::string& code) {
   if (code == "denied") return kExitDenied;
+  if (code == "invalid") return kExitUsage;  // what was asked makes no sense, whoever noticed
   if (code == "deadline" || code == "busy" || code == "unavailable") return kExitDown;
   return kExitFailed;
 }

@@ -10,7 +10,13 @@
 namespace kvtier::ctl {
 namespace {
 
+// All that is left of it are pins: who it was is known, but nothing of it goes on.
+bool is_closed(const Json& row) {
+  return text(row, "state") == "closed";
+}
+
 std::string access(const Json& row) {
+  if (is_closed(row)) return "-";
   return row.value("read_only", false) ? "read" : "read, write";
 }
 
@@ -41,7 +47,7 @@ int run_clients(const Globals& globals) {
            count(row, "leased_blocks") + " (" + size(row, "leased_bytes") + ")", count(row, "writing_blocks"),
            count(row, "stocked_blocks") + " (" + size(row, "stocked_bytes") + ")", count(row, "slabs_lent"),
            count(row, "pinned_blocks") + " (" + size(row, "pinned_bytes") + ")",
-           duration_ms(row, "connected_ms")});
+           is_closed(row) ? "-" : duration_ms(row, "connected_ms")});
     }
     return true;
   });

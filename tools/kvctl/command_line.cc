@@ -6,6 +6,7 @@
 #include "daemon/config/nearest_name.h"
 #include "daemon/config/settings_table.h"
 #include "tools/kvctl/text.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -18,10 +19,16 @@ std::string default_socket() {
   return setting == nullptr ? "/run/kvtier/admin.sock" : std::string(setting->info.default_text);
 }
 
-// What stands where a subcommand is due and is none, with the nearest one; "": nothing does.
-std::string wrong_subcommand(const CLI::App& app) {
+// The innermost subcommand that was recognised.
+const CLI::App& subcommand_of(const CLI::App& app) {
   const CLI::App* at = &app;
   while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+// What stands where a subcommand is due and is none, with the nearest one; "": nothing does.
+std::string wrong_subcommand(const CLI::App& app) {
+  const CLI::App* at = &subcommand_of(app);
   const std::vector<const CLI::App*> known = at->get_subcommands([](const CLI::App*) { return true; });
   const std::vector<std::string> left = app.remaining(true);  // fallthrough: the parent has them
   const auto word =
@@ -37,12 +44,22 @@ std::string wrong_subcommand(const CLI::App& app) {
                           : "did you mean " + std::string(nearest) + "?");
 }
 
+// CLI11's own words, which name the option and the value, and where to read on.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = "kvctl";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    command += " " + at->get_name();
+  }
+  return printable(error.what()) + "; see " + command + " --help";
+}
+
 }  // namespace
 
 void add_filter_options(CLI::App& command, BlockFilterOptions& filter, const std::string& namespace_help) {
   command.add_option("-n,--namespace", filter.namespace_name, namespace_help);
   command.add_option("--space", filter.space, "of the namespace, only this space, see kvctl spaces")
-      ->check(CLI::Range(1U, ~0U));
+      ->check(whole_number(1, ~0U));
 }
 
 void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
@@ -52,14 +69,15 @@ void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
       ->capture_default_str();
   app.add_flag("--json", line.globals.is_json, "JSON for programs instead of text");
   app.add_option("--timeout", line.globals.timeout_s, "seconds to wait for each line of an answer")
-      ->check(CLI::Range(1U, 3600U))
+      ->check(whole_number(1, 3600))
       ->capture_default_str();
   app.set_version_flag("--version", "kvctl " KVTIER_VERSION);
   app.require_subcommand(1);
   app.fallthrough();  // global options may stand behind the subcommand
   app.footer(
       "Exit status: 0 ok; 1 degraded (status), hanging (stat), mistakes (config check); 2 no daemon, or no\n"
-      "answer from it; 3 refused, such as no such key; 4 permission denied; 64 usage.");
+      "answer from it; 3 refused, such as no such key; 4 permission denied; 64 usage; 74 the output\ncannot "
+      "be written.");
   for (const auto& add :
        {add_status, add_stat, add_health, add_namespaces, add_spaces, add_clients, add_ls, add_tree,
         add_inspect, add_evict, add_flush, add_kick, add_config_check, add_version})
@@ -68,9 +86,15 @@ void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     line.run = nullptr;
-    if (const std::string wrong = wrong_subcommand(app); !wrong.empty())
-      throw Failure(kExitUsage, "usage", wrong);
-    line.exit_status = app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (error.get_exit_code() == 0) {
+      line.exit_status = app.exit(error);  // prints --help, --version
+      return;
+    }
+    line.globals.is_json = std::any_of(argv, argv + argc, [](const char* word) {
+      return std::string_view(word) == "--json";  // parsing may have ended before it
+    });
+    const std::string wrong = wrong_subcommand(app);
+    throw Failure(kExitUsage, "usage", wrong.empty() ? usage_text(app, error) : wrong);
   }
 }
 

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/evict_report.h"
+#include "tools/kvctl/key_argument.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 
@@ -18,11 +20,20 @@ struct EvictOptions {
   BlockFilterOptions filter;
 };
 
-Json evict_request(const EvictOptions& options) {
+// The daemon evicts whatever begins with the digits: so the one key that is meant is found first. Of a chain, that
+// is its first block: the others hang below it.
+std::string whole_key(const Globals& globals, const std::string& text) {
+  const KeyArgument argument = parse_key_argument(text);
+  AdminClient client(globals);
+  if (!argument.last.empty()) (void)find_blocks(client, argument.last);
+  return find_blocks(client, argument.first).front().value("key", "");
+}
+
+Json evict_request(const Globals& globals, const EvictOptions& options) {
   if (options.key.empty() == options.filter.namespace_name.empty())
     throw Failure(kExitUsage, "usage", "evict needs a KEY, or --namespace (and --space)");
   Json request = filtered("evict", options.filter);
-  if (!options.key.empty()) request["key"] = options.key;
+  if (!options.key.empty()) request["key"] = whole_key(globals, options.key);
   return request;
 }
 
@@ -57,13 +68,14 @@ int run_eviction(const Globals& globals, const Json& request) {
     const auto progress = line.find("progress");
     if (!is_shown || progress == line.end()) return;
     is_begun = true;
-    std::fprintf(stderr, "\r%s blocks evicted", count(*progress, "evicted").c_str());
+    std::fprintf(stderr, "\r%s evicted", counted(number(*progress, "evicted"), "block").c_str());
   });
   if (is_begun) std::fputs("\n", stderr);
   if (globals.is_json) {
     print_answer(report);
   } else {
-    std::printf("%s blocks evicted, %s\n", count(report, "evicted").c_str(), kept_text(report).c_str());
+    std::printf("%s evicted, %s\n", counted(number(report, "evicted"), "block").c_str(),
+                kept_text(report).c_str());
   }
   return kExitOk;
 }
@@ -72,10 +84,10 @@ void add_evict(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<EvictOptions>();
   CLI::App* command = app.add_subcommand(
       "evict", "drops blocks and what hangs below them; leased and pinned ones stay, and those above them");
-  command->add_option("KEY", options->key, "hex digits of a key, or its first 4 or more");
+  command->add_option("KEY", options->key, kKeyHelp);
   add_filter_options(*command, options->filter, "all of this namespace");
   command->callback([&line, options] {
-    line.run = [&line, options] { return run_eviction(line.globals, evict_request(*options)); };
+    line.run = [&line, options] { return run_eviction(line.globals, evict_request(line.globals, *options)); };
   });
 }
 

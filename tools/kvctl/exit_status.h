@@ -12,7 +12,8 @@ enum ExitStatus : int {
   kExitDown = 2,      ///< no daemon, or one that does not answer
   kExitFailed = 3,    ///< the daemon refused: no such key, client, namespace
   kExitDenied = 4,
-  kExitUsage = 64
+  kExitUsage = 64,
+  kExitOutput = 74  ///< the answer could not be written; as EX_IOERR of sysexits.h
 };
 
 /// What ends a command: cause and fix for people, code and status for programs. Caught in main().

@@ -1,10 +1,14 @@
-// kvctl inspect KEY
+// kvctl inspect KEY: a chain by its two ends, as tree prints it.
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <vector>
 
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/key_argument.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 
@@ -30,8 +34,8 @@ void print(const Json& row) {
       {"bytes", size(row, "bytes")},
       {"place", "slab " + count(row, "slab") + ", slot " + count(row, "slot") + ", generation " +
                     count(row, "generation")},
-      {"tree", "depth " + count(row, "depth") + ", " + count(row, "children") + " children"},
-      {"use", count(row, "hits") + " hits, idle " + duration_ms(row, "age_ms")},
+      {"tree", "depth " + count(row, "depth") + ", " + counted(number(row, "children"), "child", "children")},
+      {"use", counted(number(row, "hits"), "hit") + ", idle " + duration_ms(row, "age_ms")},
       {"leases", count(row, "leases")},
       {"pin", pin_text(row)},
       {"checksum", checksum_text(row)}};
@@ -41,15 +45,11 @@ void print(const Json& row) {
 }
 
 int run_inspect(const Globals& globals, const std::string& key) {
+  const KeyArgument argument = parse_key_argument(key);
   AdminClient client(globals);
-  std::vector<Json> blocks;
-  client.rows({{"verb", "inspect"}, {"key", key}}, [&](const Json& row) {
-    blocks.push_back(row);
-    return true;
-  });
-  if (blocks.empty())
-    throw Failure(kExitFailed, "not_found",
-                  "no block has a key that begins with " + printable(key) + "; see kvctl ls");
+  std::vector<Json> blocks = find_blocks(client, argument.first);
+  if (!argument.last.empty())
+    std::ranges::move(find_blocks(client, argument.last), std::back_inserter(blocks));
   RowPrinter json;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (globals.is_json) {
@@ -67,8 +67,9 @@ int run_inspect(const Globals& globals, const std::string& key) {
 
 void add_inspect(CLI::App& app, CommandLine& line) {
   auto key = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("inspect", "everything about the blocks of a key");
-  command->add_option("KEY", *key, "hex digits of the key, or its first 4 or more")->required();
+  CLI::App* command =
+      app.add_subcommand("inspect", "everything about the blocks of a key, or of the two ends of a chain");
+  command->add_option("KEY", *key, kKeyHelp)->required();
   command->callback([&line, key] { line.run = [&line, key] { return run_inspect(line.globals, *key); }; });
 }
 

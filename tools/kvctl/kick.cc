@@ -1,11 +1,14 @@
 // kvctl kick ID | --pid PID | --session ID
 
+#include <sys/types.h>
+
 #include <cstdio>
 #include <limits>
 #include <memory>
 
 #include "tools/kvctl/admin_client.h"
 #include "tools/kvctl/row_printer.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -38,12 +41,12 @@ int run_kick(const Globals& globals, const KickOptions& options) {
 
 void add_kick(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<KickOptions>();
-  const auto positive = CLI::Range(std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max(), "POSITIVE");
   CLI::App* command = app.add_subcommand("kick", "ends the sessions of a client");
   command->add_option("ID", options->id, "session or process, see kvctl clients; refused if it may be either")
-      ->check(positive);
-  command->add_option("--pid", options->pid, "all sessions of this process")->check(positive);
-  command->add_option("--session", options->session, "this session only")->check(positive);
+      ->check(whole_number(1));
+  command->add_option("--pid", options->pid, "all sessions of this process")
+      ->check(whole_number(1, std::numeric_limits<pid_t>::max()));
+  command->add_option("--session", options->session, "this session only")->check(whole_number(1));
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_kick(line.globals, *options); }; });
 }

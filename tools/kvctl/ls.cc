@@ -7,6 +7,7 @@
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/table.h"
 #include "tools/kvctl/text.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -104,7 +105,9 @@ void add_ls(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"ready", "writing", "draining", "quarantined"}));
   command->add_flag("--leased", options->is_leased, "only those that somebody leases now");
   command->add_flag("--pinned", options->is_pinned, "only those that are pinned");
-  command->add_option("--limit", options->limit, "at most so many; 0: all")->capture_default_str();
+  command->add_option("--limit", options->limit, "at most so many; 0: all")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_ls(line.globals, *options); }; });
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/kvctl/command_line.h"
+#include "tools/kvctl/output.h"
 
 namespace {
 
@@ -26,7 +27,9 @@ int main(int argc, char** argv) {
   kvtier::ctl::CommandLine line;
   try {
     kvtier::ctl::parse_command_line(argc, argv, line);
-    return line.run ? line.run() : line.exit_status;
+    const int status = line.run ? line.run() : line.exit_status;
+    kvtier::ctl::finish_output();
+    return status;
   } catch (const Failure& failure) {
     return report(line, failure);
   } catch (const std::exception& error) {

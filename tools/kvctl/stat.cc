@@ -6,12 +6,15 @@
 #include <memory>
 #include <thread>
 
+#include "libkvclient/base/counted.h"
 #include "libkvclient/base/units.h"
 #include "tools/kvctl/command_line.h"
+#include "tools/kvctl/output.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/stat_sample.h"
 #include "tools/kvctl/table.h"
 #include "tools/kvctl/text.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -76,8 +79,7 @@ void print(const StatSample& sample, const StatSample* before, const StatOptions
   }
   std::fputs(table.text().c_str(), stdout);
   for (const ErrorSample& error : sample.errors)
-    std::printf("error, %lu times: %s\n", static_cast<unsigned long>(error.count),
-                printable(error.text).c_str());
+    std::printf("error, %s: %s\n", counted(error.count, "time").c_str(), printable(error.text).c_str());
 }
 
 int exit_status(const StatSample& sample) {
@@ -105,7 +107,7 @@ int run_stat(const Globals& globals, const StatOptions& options) {
     } else {
       print(*sample, before.get(), options);
     }
-    std::fflush(stdout);
+    finish_output();
     if (i == count) return exit_status(*sample);
     before = std::move(sample);
     std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns == 0 ? kNsPerSecond : interval_ns));
@@ -121,7 +123,7 @@ void add_stat(CLI::App& app, CommandLine& line) {
   command->add_option("NAME", options->names, "only counters that begin so");
   command->add_option("-f,--file", options->file, "counters file; else `counters` beside the socket");
   command->add_option("-i,--interval", options->interval, "again each so often, with rates: 1, 500ms, 1min");
-  command->add_option("-c,--count", options->count, "so many samples");
+  command->add_option("-c,--count", options->count, "so many samples")->check(whole_number(0));
   command->add_flag("-a,--all", options->is_all, "counters that are 0 too");
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_stat(line.globals, *options); }; });

@@ -1,12 +1,17 @@
 // kvctl status
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
+#include "libkvclient/base/clock.h"
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/admin_client.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/table.h"
 #include "tools/kvctl/text.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -18,8 +23,9 @@ void print_line(const char* name, const std::string& value) {
 std::string start_text(const Json& status) {
   const Json& start = status.at("start");
   if (text(start, "kind") == "warm") {
-    return "warm: " + count(start, "blocks_adopted") + " blocks adopted, " + count(start, "blocks_dropped") +
-           " dropped, " + count(start, "blocks_unverified") + " wait for their checksum";
+    return "warm: " + counted(number(start, "blocks_adopted"), "block") + " adopted, " +
+           count(start, "blocks_dropped") + " dropped, " + count(start, "blocks_unverified") +
+           " wait for their checksum";
   }
   const std::string reason = text(start, "reason");
   return text(start, "kind") + (reason.empty() ? "" : ": " + reason);
@@ -29,10 +35,10 @@ void print_tier(const Json& tier) {
   print_line(("tier " + text(tier, "name")).c_str(),
              size(tier, "bytes_used") + " used, " + size(tier, "bytes_free") + " free of " +
                  size(tier, "bytes") + " (" + size(tier, "bytes_locked") + " locked); " +
-                 count(tier, "blocks_ready") + " blocks, " + count(tier, "blocks_pinned") + " pinned, " +
-                 count(tier, "blocks_writing") + " being written, " + count(tier, "slots_quarantined") +
-                 " quarantined; " + count(tier, "slabs_assigned") + " of " + count(tier, "slabs") +
-                 " slabs assigned");
+                 counted(number(tier, "blocks_ready"), "block") + ", " + count(tier, "blocks_pinned") +
+                 " pinned, " + count(tier, "blocks_writing") + " being written, " +
+                 count(tier, "slots_quarantined") + " quarantined; " + count(tier, "slabs_assigned") +
+                 " of " + count(tier, "slabs") + " slabs assigned");
 }
 
 void print_config(const Json& config, bool is_all) {
@@ -65,14 +71,35 @@ void print(const Json& status, bool is_all) {
   print_config(status.at("config"), is_all);
 }
 
-int run_status(const Globals& globals, bool is_all) {
+struct StatusOptions {
+  bool is_all = false;
+  unsigned wait_s = 0;
+};
+
+constexpr TimeNs kAgainNs = 50 * kNsPerMs;
+
+// Asks again while there is no daemon that answers, as one that was just started.
+Json ask(const Globals& globals, unsigned wait_s) {
+  const SystemClock clock;
+  const TimeNs until_ns = clock.now_ns() + wait_s * kNsPerSecond;
+  while (true) {
+    try {
+      AdminClient client(globals);
+      return client.request({{"verb", "status"}});
+    } catch (const Failure& failure) {
+      if (failure.exit_status != kExitDown || clock.now_ns() + kAgainNs > until_ns) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kAgainNs));
+  }
+}
+
+int run_status(const Globals& globals, const StatusOptions& options) {
   try {
-    AdminClient client(globals);
-    const Json status = client.request({{"verb", "status"}});
+    const Json status = ask(globals, options.wait_s);
     if (globals.is_json) {
       print_answer(status);
     } else {
-      print(status, is_all);
+      print(status, options.is_all);
     }
     return text(status, "health") == "ok" ? kExitOk : kExitDegraded;
   } catch (const Failure& failure) {
@@ -86,12 +113,14 @@ int run_status(const Globals& globals, bool is_all) {
 }  // namespace
 
 void add_status(CLI::App& app, CommandLine& line) {
-  auto is_all = std::make_shared<bool>(false);
+  auto options = std::make_shared<StatusOptions>();
   CLI::App* command =
       app.add_subcommand("status", "health, tiers, clients, settings; 0 ok, 1 degraded, 2 down");
-  command->add_flag("-a,--all", *is_all, "settings that have their default value too");
+  command->add_flag("-a,--all", options->is_all, "settings that have their default value too");
+  command->add_option("-w,--wait", options->wait_s, "so many seconds for a daemon that is being started")
+      ->check(whole_number(0, 3600));
   command->callback(
-      [&line, is_all] { line.run = [&line, is_all] { return run_status(line.globals, *is_all); }; });
+      [&line, options] { line.run = [&line, options] { return run_status(line.globals, *options); }; });
 }
 
 }  // namespace kvtier::ctl

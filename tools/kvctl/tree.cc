@@ -4,10 +4,12 @@
 #include <memory>
 #include <vector>
 
+#include "libkvclient/base/counted.h"
 #include "tools/kvctl/admin_client.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 #include "tools/kvctl/tree_drawing.h"
+#include "tools/kvctl/whole_number.h"
 
 namespace kvtier::ctl {
 namespace {
@@ -17,19 +19,14 @@ struct TreeOptions {
   std::uint64_t limit = 1000;  ///< nodes; 0: all
 };
 
-std::string plural(std::uint64_t n, const std::string& word) {
-  const bool is_sibilant = word.ends_with("ch");
-  return std::to_string(n) + " " + word + (n == 1 ? "" : is_sibilant ? "es" : "s");
-}
-
 std::string describe(const Json& node) {
   const std::string first = text(node, "first").substr(0, 8);
   const std::string last = text(node, "last").substr(0, 8);
   std::string out = first == last ? first : first + ".." + last;
-  out += "  " + plural(number(node, "blocks"), "block") + ", depth " + count(node, "depth") + ", " +
-         plural(number(node, "hits"), "hit") + ", idle " + duration_ms(node, "age_ms");
+  out += "  " + counted(number(node, "blocks"), "block") + ", depth " + count(node, "depth") + ", " +
+         counted(number(node, "hits"), "hit") + ", idle " + duration_ms(node, "age_ms");
   if (const std::uint64_t branches = number(node, "branches"); branches > 0)
-    out += ", " + plural(branches, "branch");
+    out += ", " + counted(branches, "branch", "branches");
   if (const std::uint64_t pinned = number(node, "pinned"); pinned > 0)
     out += ", " + std::to_string(pinned) + " pinned";
   return out;
@@ -119,7 +116,9 @@ void add_tree(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<TreeOptions>();
   CLI::App* command = app.add_subcommand("tree", "prefixes and what branches from them; chains are one line");
   add_filter_options(*command, options->filter, "only of this namespace");
-  command->add_option("--limit", options->limit, "at most so many lines; 0: all")->capture_default_str();
+  command->add_option("--limit", options->limit, "at most so many lines; 0: all")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->callback(
       [&line, options] { line.run = [&line, options] { return run_tree(line.globals, *options); }; });
 }

@@ -7,6 +7,8 @@ goes back when the last one is gone.
 
 from __future__ import annotations
 
+import collections
+
 from . import _kvclient
 from .errors import Code, InvalidArgument, Stale
 from .process import process_check, process_token
@@ -42,6 +44,11 @@ class Slot:
         self._space = space
         self._view = None
         self._process = process_token()
+
+    def __repr__(self) -> str:
+        if self.status == "new":
+            return f"Slot(new, {'open' if self.is_open else 'committed or aborted'})"
+        return f"Slot({self.status}{', ' + self.cause if self.cause else ''})"
 
     @property
     def buffer(self) -> memoryview | None:
@@ -99,12 +106,25 @@ class Batch(list):
         self.text = text
 
     def commit(self, wait: bool = False, deadline_s: float | None = None) -> bool:
-        """Commits, in order, all slots that are still open. False: some are lost, or still open, as in Slot.commit."""
-        return slots_commit(self._space, [slot for slot in self if slot.is_open], wait, deadline_s)
+        """Commits, in order, all slots that are still open. False: some are lost, or still open, as in Slot.commit.
+
+        True where no slot was new: there is nothing to do. Raises Stale where there were new ones and none is open any
+        more: a second call knows nothing of what became of them."""
+        still_open = [slot for slot in self if slot.is_open]
+        if not still_open and any(slot.status == "new" for slot in self):
+            raise Stale("the slots of the batch are committed or aborted")
+        return slots_commit(self._space, still_open, wait, deadline_s)
 
     def abort(self) -> None:
         for slot in self:
             slot.abort()
+
+    def __repr__(self) -> str:
+        """Counts: a batch may have thousands of slots."""
+        counts = collections.Counter(slot.status for slot in self)
+        statuses = ", ".join(f"{count} {status}" for status, count in counts.items())
+        still_open = sum(slot.is_open for slot in self)
+        return f"Batch({self.code.name}: {statuses or 'no slots'}; {still_open} open)"
 
     def __enter__(self) -> Batch:
         return self

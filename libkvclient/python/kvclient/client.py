@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from . import _kvclient
+from .errors import KvError
 from .seconds import nanoseconds
 from .space import Space
 from .spec import Spec
@@ -28,7 +29,16 @@ class Client:
     ):
         path = None if socket is None else os.fspath(socket)
         flags = _kvclient.FLAG_READ_ONLY if read_only else 0
+        self._namespace = namespace
         self._native = _kvclient.Client(path, namespace, name, nanoseconds(deadline_s), flags)
+
+    def __repr__(self) -> str:
+        """Of any client, one that is closed or of before a fork too."""
+        try:
+            state = "connected" if self.connected else "not connected"
+        except KvError:
+            state = "closed"
+        return f"Client({state}, namespace={self._namespace!r})"
 
     @property
     def connected(self) -> bool:

@@ -39,6 +39,9 @@ class Blocks:
         place = self._places[index]
         return place if isinstance(place, memoryview) else place[0][place[1]]
 
+    def __repr__(self) -> str:
+        return f"Blocks({len(self)} blocks, computed={self.computed})"
+
     def release(self) -> None:
         """As Lease.release. Blocks in memory of this process are freed when nobody looks at them any more."""
         for lease in self._leases:

@@ -40,6 +40,9 @@ class Lease:
             view = self._views[position] = self._native.block(position)
         return view
 
+    def __repr__(self) -> str:
+        return "Lease(released)" if self._native is None else f"Lease({self._count} blocks)"
+
     def release(self) -> None:
         native, self._native, self._count = self._native, None, 0
         if native is None:

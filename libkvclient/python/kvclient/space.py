@@ -39,6 +39,9 @@ class Space:
         self.block_tokens: int = native.block_tokens
         self.digest: bytes = native.digest
 
+    def __repr__(self) -> str:
+        return f"Space({self.block_tokens} tokens and {self.block_bytes} bytes a block, digest {self.digest.hex()[:12]})"
+
     def keys(self, tokens: Sequence[int], salt: bytes = b"", parent: bytes | None = None) -> bytes:
         """Keys of all full blocks of `tokens`; `parent`: the key of the block before the first token."""
         return self._native.keys(tokens, salt, parent or b"")
@@ -111,7 +114,9 @@ class Space:
         """All full blocks of `tokens`: read where they are there, computed by one process where they are not.
 
         compute(block_index, buffer) fills a buffer; it is called in order of the index, when all earlier blocks are
-        done. `deadline_s` bounds the waiting for other processes; after it, and while the daemon is away, blocks are
+        done. It is called a second time for an index, at once and into memory of this process, where the block that it
+        filled was lost before it could be leased: the daemon ended, the space was invalidated, or it was evicted. So it
+        must be able to compute a block again. `deadline_s` bounds the waiting for other processes; after it, and while the daemon is away, blocks are
         computed into memory of this process, and the result is the same.
         """
         return GetOrCompute(self, self.keys(tokens, salt), compute, deadline_s).run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import operator
 from collections.abc import Mapping, Sequence
 
 from . import _kvclient
@@ -13,24 +14,30 @@ from .errors import InvalidArgument
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """A named byte range of a block: "kv", and for hybrid models e.g. "swa", "mamba", "indexer"."""
+    """A named byte range of a block: "kv", and for hybrid models e.g. "swa", "mamba", "indexer".
+
+    bytes   of one block
+    layers  (first, count): the part holds the layers first to first + count - 1 of the model; (0, 32): all of 32
+    dtype   "f16", "bf16", "f8_e4m3", "i8", "q8_0", ...
+    layout  dimension order, strides, K/V packing: must be said
+    """
 
     name: str
     bytes: int
-    layers: tuple[int, int]  # first, count
+    layers: tuple[int, int]
     kv_heads: int
     head_dim: int
     dtype: str = "f16"
-    layout: str = ""  # dimension order, strides, K/V packing: must be said
+    layout: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Shard:
-    """The heads and layers that a block covers when ranks split the model."""
+    """The heads and layers that a block covers when ranks split the model; both are (first, count)."""
 
-    kv_heads: tuple[int, int]  # first, count
+    kv_heads: tuple[int, int]
     max_tp: int
-    layers: tuple[int, int]  # first, count
+    layers: tuple[int, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,13 +72,14 @@ class Spec:
 
     @functools.cached_property
     def _native(self):
-        texts = (self.model, self.revision, self.adapter, self.tokenizer, self.codec)
-        made = _kvclient.Spec(*texts, _u32(self.block_tokens))
-        for part in self.parts:
-            _part_add(made, part)
+        texts = (_str(name, getattr(self, name)) for name in ("model", "revision", "adapter", "tokenizer", "codec"))
+        made = _kvclient.Spec(*texts, _number("block_tokens", self.block_tokens))
+        for index, part in enumerate(self.parts):
+            _part_add(made, f"parts[{index}]", part)
         if self.shard is not None:
             shard = self.shard
-            made.set_shard(*map(_u32, (*_pair(shard.kv_heads), shard.max_tp, *_pair(shard.layers))))
+            kv_heads = _range("shard.kv_heads", shard.kv_heads)
+            made.set_shard(*kv_heads, _number("shard.max_tp", shard.max_tp), *_range("shard.layers", shard.layers))
         for name, value in self.rope.items():
             made.set_rope(name, _text(f"rope.{name}", value))
         for name, value in self.extra.items():
@@ -79,22 +87,39 @@ class Spec:
         return made
 
 
-def _part_add(made, part: Part) -> None:
-    if not 0 <= part.bytes < 2**64:
-        raise InvalidArgument(f"spec: part {part.name}: bytes is {part.bytes}")
-    layers = map(_u32, _pair(part.layers))
-    made.add_part(part.name, part.bytes, *layers, _u32(part.kv_heads), _u32(part.head_dim), part.dtype, part.layout)
+def _part_add(made, field: str, part: Part) -> None:
+    made.add_part(
+        _str(f"{field}.name", part.name),
+        _number(f"{field}.bytes", part.bytes, 64),
+        *_range(f"{field}.layers", part.layers),
+        _number(f"{field}.kv_heads", part.kv_heads),
+        _number(f"{field}.head_dim", part.head_dim),
+        _str(f"{field}.dtype", part.dtype),
+        _str(f"{field}.layout", part.layout),
+    )
 
 
-def _pair(value) -> tuple[int, int]:
-    if len(value) != 2:
-        raise InvalidArgument(f"spec: a range is (first, count), not {value!r}")
-    return tuple(value)
+def _range(field: str, value) -> tuple[int, int]:
+    try:
+        first, count = value
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"spec: {field} is {value!r}; (first, count) is wanted") from None
+    return _number(f"{field}[0], the first,", first), _number(f"{field}[1], the count,", count)
 
 
-def _u32(value: int) -> int:
-    if not 0 <= value < 2**32:
-        raise InvalidArgument(f"spec: {value} is not in 0 to {2**32 - 1}")
+def _number(field: str, value, bits: int = 32) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number < 2**bits:
+        raise InvalidArgument(f"spec: {field} is {value!r}; a whole number from 0 to {2**bits - 1} is wanted")
+    return number
+
+
+def _str(field: str, value) -> str:
+    if not isinstance(value, str):
+        raise InvalidArgument(f"spec: {field} is {value!r}; a text is wanted")
     return value
 
 

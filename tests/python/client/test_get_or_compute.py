@@ -49,6 +49,23 @@ def test_missing_blocks_are_computed_and_shared(client, space, reader):
     assert client.stats()["leases_open"] == client.stats()["reservations_open"] == 0
 
 
+def test_a_block_that_is_lost_on_the_way_is_computed_again(space):
+    keys = space.keys(tokens(2))
+    calls = []
+
+    def compute(index, buffer):
+        calls.append(index)
+        buffer[:] = pattern(key_at(keys, index))
+        if calls == [0, 1]:
+            space.invalidate()  # the reservation too: its commit finds nothing
+
+    with space.get_or_compute(tokens(2), compute) as blocks:
+        assert calls == [0, 1, 1] and blocks.computed == [0, 1]
+        check(blocks, keys)
+        assert repr(blocks) == "Blocks(2 blocks, computed=[0, 1])"
+    assert repr(blocks) == "Blocks(0 blocks, computed=[0, 1])"
+
+
 def test_only_holes_are_computed(space):
     keys = space.keys(tokens(6))
     for index in (0, 2, 3):

@@ -27,6 +27,18 @@ def test_blocks_of_one_client_are_read_by_another(space, reader):
             lease[0][0] = 1
 
 
+def test_what_they_are_is_seen_in_a_shell(client, space):
+    keys = space.keys(tokens(2))
+    put(space, keys)
+    with space.acquire(keys) as lease:
+        assert repr(lease) == "Lease(2 blocks)"
+    assert repr(lease) == "Lease(released)"
+    assert repr(space) == f"Space(4 tokens and 4096 bytes a block, digest {space.digest.hex()[:12]})"
+    assert repr(client) == "Client(connected, namespace='default')"
+    client.close()
+    assert repr(client) in ("Client(not connected, namespace='default')", "Client(closed, namespace='default')")
+
+
 def test_keys_are_the_chain_of_vllm(space):
     first = space.keys([1, 2, 300, 70000])
     assert first.hex() == "67516cd611fd0d7e4c5c7f6fdbf4d93a304496db502c69895dc6a82deea8ae72"

@@ -63,6 +63,18 @@ def test_equal_values_have_one_form():
         ({"extra": {"list": [1]}}, "extra.list"),
         ({"rope": {"": "x"}}, "name"),
         ({"block_tokens": -1}, "-1"),
+        ({"block_tokens": "16"}, "block_tokens is '16'; a whole number"),
+        ({"model": None}, "model is None; a text"),
+        ({"part": {"layers": 32}}, "parts[0].layers is 32; (first, count) is wanted"),
+        ({"part": {"layers": (0, 1, 2)}}, "parts[0].layers is (0, 1, 2); (first, count)"),
+        ({"part": {"layers": ("a", 1)}}, "parts[0].layers[0], the first, is 'a'"),
+        ({"part": {"layers": (0, 1.5)}}, "parts[0].layers[1], the count, is 1.5"),
+        ({"part": {"layers": (0, -1)}}, "parts[0].layers[1], the count, is -1"),
+        ({"part": {"layers": (0, 0)}}, "parts[0].layer_count"),
+        ({"part": {"bytes": 2**64}}, "parts[0].bytes"),
+        ({"part": {"kv_heads": True}}, "parts[0].kv_heads is True"),
+        ({"shard": kvclient.Shard(kv_heads=2, max_tp=4, layers=(0, 2))}, "shard.kv_heads is 2"),
+        ({"shard": kvclient.Shard(kv_heads=(0, 2), max_tp=None, layers=(0, 2))}, "shard.max_tp is None"),
     ],
 )
 def test_what_is_wrong_is_named(change, field):

@@ -53,6 +53,35 @@ def test_buffers_raise_after_commit(space):
     check(space.acquire(keys), keys)
 
 
+def test_a_second_commit_of_a_batch_is_stale_as_that_of_a_slot(space):
+    keys = space.keys(tokens(2))
+    batch = space.reserve(keys)
+    assert batch[0].commit()
+    assert batch.commit(wait=True)
+    with pytest.raises(kvclient.Stale):
+        batch.commit()
+    with pytest.raises(kvclient.Stale):
+        batch[1].commit()
+    again = space.reserve(keys)
+    assert again.commit() and again.commit(), "nothing was new: nothing to do"
+    lost = space.reserve(space.keys(tokens(1, 100)))
+    space.invalidate()
+    assert not lost.commit(wait=True)
+    with pytest.raises(kvclient.Stale):
+        lost.commit(wait=True)
+
+
+def test_what_a_reservation_looks_like_in_a_shell(space):
+    keys = space.keys(tokens(2))
+    put(space, keys[:32])
+    batch = space.reserve(keys)
+    assert repr(batch) == "Batch(OK: 1 exists, 1 new; 1 open)"
+    assert [repr(slot) for slot in batch] == ["Slot(exists)", "Slot(new, open)"]
+    batch.abort()
+    assert repr(batch) == "Batch(OK: 1 exists, 1 new; 0 open)"
+    assert repr(batch[1]) == "Slot(new, committed or aborted)"
+
+
 def test_copy_moves_whole_blocks_and_nothing_else(space, reader):
     keys = space.keys(tokens(1))
     with space.reserve(keys) as batch:

@@ -57,9 +57,17 @@ TEST(RestartPolicy, a_run_that_served_or_lasted_sets_the_count_back) {
 TEST(RestartPolicy, the_pause_doubles_to_its_maximum_until_a_run_lasted) {
   Policy policy;
   for (TimeNs wanted = Policy::kPauseMinNs; wanted < Policy::kPauseMaxNs; wanted *= 2)
-    EXPECT_EQ(policy.after(killed(Policy::kHealthyNs - 1, true)), wanted);
+    EXPECT_EQ(policy.after(killed(Policy::kHealthyServedNs - 1, true)), wanted);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(policy.after(killed(0, true)), Policy::kPauseMaxNs);
-  EXPECT_EQ(policy.after(killed(Policy::kHealthyNs, true)), Policy::kPauseMinNs);
+  EXPECT_EQ(policy.after(killed(Policy::kHealthyNs, false)), Policy::kPauseMinNs);
+}
+
+// Killed every three seconds, by whomever: it is there again at once each time.
+TEST(RestartPolicy, a_daemon_that_served_for_seconds_is_started_again_at_once) {
+  Policy policy;
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(policy.after(killed(Policy::kHealthyServedNs, true)), Policy::kPauseMinNs);
+  EXPECT_EQ(policy.after(killed(Policy::kHealthyServedNs, false)), 2 * Policy::kPauseMinNs);
 }
 
 }  // namespace

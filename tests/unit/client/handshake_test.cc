@@ -108,5 +108,28 @@ TEST_F(Handshakes, ACloseAfterAnotherWakeUpEndsIt) {
   EXPECT_EQ(shake(daemon).code(), Code::kUnavailable);
 }
 
+// Cause and fix for who reads the last error: what is at the path decides.
+TEST_F(Handshakes, WhatKeepsAClientFromConnectingIsToldWithItsFix) {
+  const std::string path = "/tmp/kv-handshake-none-" + std::to_string(::getpid()) + ".sock";
+  ClientOptions options;
+  options.socket_path = path;
+  const auto refusal = [&] { return shake_hands(options, {}, kNever, {wake_.get(), is_closed_}).status(); };
+  const std::string start = "; start kvtierd, or name its socket in KVTIER_SOCKET or socket_path";
+  EXPECT_EQ(refusal().to_string(), "unavailable: there is no socket " + path + start);
+  const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_NE(refusal().message().find(path + " is of another kind than the engines' socket"),
+            std::string::npos)
+      << refusal().to_string();
+  std::filesystem::remove(path);
+  const UniqueFd deaf(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(deaf.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(refusal().to_string(), "unavailable: nobody listens on " + path + start);
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace kvtier::client

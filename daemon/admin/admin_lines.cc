@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/admin/nvme_status.h"
 #include "daemon/admin/stats_fields.h"
 #include "daemon/admin/tree_cursor.h"
 
@@ -64,6 +65,7 @@ Json host_tier_json(const AdminStatusView& view) {
 Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs now_ns) {
   Json complaints = facts.complaints;
   for (const std::string& complaint : place_complaints(facts)) complaints.push_back(complaint);
+  for (const std::string& complaint : nvme_complaints(facts, now_ns)) complaints.push_back(complaint);
   for (const std::string& complaint : view.complaints) complaints.push_back(complaint);
   Json config = Json::parse(facts.config_json, nullptr, false);
   if (config.is_discarded()) config = Json::array();
@@ -81,6 +83,7 @@ Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs no
   json["metadata_bytes"] = view.stats.metadata_bytes;
   json["channel_bytes"] = view.stats.channel_bytes;
   json["tiers"] = Json::array({host_tier_json(view)});
+  if (!facts.nvme.paths.empty()) json["tiers"].push_back(nvme_tier_json(facts));
   json["config"] = std::move(config);
   return json;
 }

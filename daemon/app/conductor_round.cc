@@ -22,12 +22,26 @@ void ConductorRound::tell_verified() {
                                        {"checksum_failures", store_.stats().checksum_failures}});
 }
 
+void ConductorRound::close_tier() {
+  // release with the acquire below: whatever the caller did before is seen by the round that closes.
+  is_tier_unwanted_.store(true, std::memory_order_release);
+  conductor_.wake();
+}
+
+void ConductorRound::look_at_tier() {
+  if (!is_tier_unwanted_.load(std::memory_order_acquire)) return;
+  store_.disk_close();
+  // release: who sees it may stop the threads; nothing of the tier is under way.
+  if (store_.disk_is_over()) is_tier_over_.store(true, std::memory_order_release);
+}
+
 std::size_t ConductorRound::do_work(TimeNs now_ns) {
   if (KV_FAULT("app.conductor") == Fault::kFail) throw std::runtime_error("fault point app.conductor");
   std::size_t work = take_settings();
   work += conductor_.do_work(now_ns);
   work += checksums_.exchange(store_);
   tell_verified();
+  look_at_tier();
   work += admin_.serve(store_);
   if (now_ns >= publish_at_ns_) publish_all(now_ns);
   return work;

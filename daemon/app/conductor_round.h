@@ -3,6 +3,7 @@
 // published before the thread sleeps, and while it does not, from time to time: counting the gauges costs some
 // microseconds, which a round that only spins must not cost.
 
+#include <atomic>
 #include <vector>
 
 #include "daemon/admin/admin_port.h"
@@ -35,6 +36,9 @@ class ConductorRound final : public Agent, public Waiter {
 
   /// Any thread: what a reload changed. False: two earlier ones still wait.
   bool hand_in(LiveSettings settings) { return settings_.push(std::move(settings)); }
+  /// Any thread: the NVMe tier is to end cleanly; is_tier_over() once it has, or where there is none.
+  void close_tier();
+  [[nodiscard]] bool is_tier_over() const { return is_tier_over_.load(std::memory_order_acquire); }
   /// Before the thread runs: the load of the agent that turns these rounds, to be published.
   void publish(const AgentLoad& load) { load_ = &load; }
 
@@ -47,6 +51,7 @@ class ConductorRound final : public Agent, public Waiter {
  private:
   std::size_t take_settings();
   void tell_verified();
+  void look_at_tier();
   void publish_all(TimeNs now_ns);
 
   static constexpr TimeNs kPublishNs = 50 * kNsPerMs;
@@ -60,6 +65,10 @@ class ConductorRound final : public Agent, public Waiter {
   bool is_verifying_;  ///< blocks of an earlier instance, until the last one's checksum is compared
   Mailbox<LiveSettings> settings_;
   const AgentLoad* load_ = nullptr;
+  // all threads
+  std::atomic<bool> is_tier_unwanted_{false};
+  std::atomic<bool> is_tier_over_{false};
+  // the conductor's
   TimeNs publish_at_ns_ = 0;
 };
 

@@ -50,7 +50,9 @@ Status Daemon::open_store() {
     KV_RETURN_IF_ERROR(check_memory_fits(*config_, limits.value(), demand));
   }
   KV_RETURN_IF_ERROR(check_descriptors(*config_));
+  open_tier();
   StoreOptions options = store_options(*config_);
+  options.disk = tier_ != nullptr ? &tier_->port() : nullptr;
   options.on_cold = [this](const std::string& reason) {
     log_->warn("cold start: the memory of the earlier instance cannot be taken over and is dropped",
                {{"cause", reason}});
@@ -61,6 +63,7 @@ Status Daemon::open_store() {
   progress_->finish();
   if (!store.is_ok()) return store.status();
   store_ = std::move(store).value();
+  describe_spaces();
   if (!store_->lock_refusal().is_ok()) {
     log_->info(
         "not all of the host tier is locked: blocks may reach swap",
@@ -97,6 +100,7 @@ Status Daemon::open_conductor() {
       Conductor::create(options, *store_, *log_, std::move(place_.listener));
   if (!conductor.is_ok()) return conductor.status();
   conductor_ = std::move(conductor).value();
+  if (tier_ != nullptr) tier_->set_conductor(*conductor_);
   Result<std::unique_ptr<EventfdWaiter>> waiter = EventfdWaiter::create();
   if (!waiter.is_ok()) return waiter.status();
   checksum_waiter_ = std::move(waiter).value();
@@ -117,6 +121,8 @@ Status Daemon::open_admin() {
   options.facts.cold_reason = store_->cold_reason();
   options.facts.is_warm = is_warm();
   options.facts.started_ns = clock_.now_ns();
+  options.facts.nvme = tier_facts_;
+  if (tier_ != nullptr) options.facts.nvme_now = &tier_->snapshot();
   Result<std::unique_ptr<AdminServer>> admin =
       AdminServer::create(std::move(options), std::move(place_.admin_listener), *conductor_);
   if (!admin.is_ok()) return admin.status();
@@ -133,12 +139,16 @@ void Daemon::make_runners() {
   round_->publish(conductor_runner_->load());
   checksum_runner_ =
       std::make_unique<AgentRunner>(*checksums_, *checksum_waiter_, clock_, AgentLoopOptions{});
+  if (tier_ != nullptr) {
+    tier_runner_ = std::make_unique<AgentRunner>(tier_->agent(), tier_->waiter(), clock_, AgentLoopOptions{});
+  }
   admin_runner_ = std::make_unique<AgentRunner>(*admin_, *admin_, clock_, AgentLoopOptions{});
 }
 
 Status Daemon::start() {
   publish_counters(*store_, *conductor_, *counters_);  // kvctl stat has numbers from READY=1 on
   KV_RETURN_IF_ERROR(checksum_runner_->start());
+  if (tier_runner_ != nullptr) KV_RETURN_IF_ERROR(tier_runner_->start());
   KV_RETURN_IF_ERROR(conductor_runner_->start());
   KV_RETURN_IF_ERROR(admin_runner_->start());
   fds_->started();
@@ -149,10 +159,15 @@ Status Daemon::start() {
 
 void Daemon::stop() {
   if (admin_runner_ != nullptr) admin_runner_->stop();
+  close_tier();
   if (conductor_runner_ != nullptr) conductor_runner_->stop();
   if (checksum_runner_ != nullptr) checksum_runner_->stop();
+  if (tier_runner_ == nullptr) return;
+  tier_runner_.reset();
+  if (!tier_->end()) log_->warn("the NVMe tier's device does not give memory back: it is left to it");
 }
 
+// The disk's agent is not asked: a device that hangs must not end a daemon that serves without it.
 bool Daemon::is_frozen() const {
   const TimeNs now_ns = clock_.now_ns();
   return conductor_runner_->is_frozen(now_ns) || checksum_runner_->is_frozen(now_ns) ||

@@ -14,6 +14,7 @@
 #include "daemon/config/memory_limits.h"
 #include "daemon/observe/error_log.h"
 #include "daemon/observe/log.h"
+#include "daemon/tier/disk_opening.h"
 
 namespace kvtier {
 
@@ -29,7 +30,10 @@ class Daemon {
 
   /// Threads run; clients can connect from here on.
   Status start();
+  /// Ends the NVMe tier cleanly where that takes less than a few seconds, then the threads.
   void stop();
+  /// What the start still waits for: nvme.recover. Empty: nothing.
+  [[nodiscard]] std::string recovery() const;
 
   /// Any agent hangs in a round.
   [[nodiscard]] bool is_frozen() const;
@@ -42,6 +46,9 @@ class Daemon {
  private:
   Daemon() = default;
   Status open_observation();
+  void open_tier();
+  void describe_spaces();
+  void close_tier();
   Status open_store();
   Status choose_pages(const Result<MemoryLimits>& limits, StoreOptions& options);
   Status open_conductor();
@@ -57,6 +64,8 @@ class Daemon {
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<ErrorLog> errors_;
   std::unique_ptr<Log> log_;
+  NvmeTierFacts tier_facts_;
+  std::unique_ptr<NvmeTier> tier_;  ///< null: none. Its port outlives the store
   std::unique_ptr<Store> store_;
   std::unique_ptr<Conductor> conductor_;
   std::unique_ptr<EventfdWaiter> checksum_waiter_;
@@ -65,6 +74,7 @@ class Daemon {
   std::unique_ptr<ConductorRound> round_;
   std::unique_ptr<AgentRunner> conductor_runner_;
   std::unique_ptr<AgentRunner> checksum_runner_;
+  std::unique_ptr<AgentRunner> tier_runner_;
   std::unique_ptr<AgentRunner> admin_runner_;
 };
 

@@ -44,6 +44,8 @@ UniqueFd block_signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ,
+           SIG_IGN);  // a write beyond the file size limit fails with EFBIG: a path's failure, not ours
   return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -84,6 +86,22 @@ void serve(Daemon& daemon, int signals, const ConfigSources& sources) {
   }
 }
 
+// nvme.recover: before_ready. Only progress asks the service manager for more time. A signal ends the wait.
+void await_recovery(const Daemon& daemon, int signals) {
+  constexpr int kLookMs = 100;
+  constexpr TimeNs kExtensionNs = 60 * kNsPerSecond;
+  std::string told;
+  for (std::string text = daemon.recovery(); !text.empty(); text = daemon.recovery()) {
+    if (text != told) {
+      service_manager::extend_timeout(kExtensionNs);
+      service_manager::status(text);
+    }
+    told = text;
+    pollfd entry{signals, POLLIN, 0};
+    if (::poll(&entry, 1, kLookMs) > 0) return;
+  }
+}
+
 int run(const Arguments& arguments) {
   ConfigSources sources{
       .file = arguments.config_file, .environment = process_environment(), .sets = arguments.sets};
@@ -100,6 +118,7 @@ int run(const Arguments& arguments) {
   if (!daemon.is_ok()) return fail(daemon.status());
   const Status started = daemon.value()->start();
   if (!started.is_ok()) return fail(started);
+  await_recovery(*daemon.value(), signals.get());
   service_manager::ready();
   service_manager::status(daemon.value()->summary());
   serve(*daemon.value(), signals.get(), sources);

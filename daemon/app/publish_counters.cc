@@ -72,6 +72,25 @@ void publish_flow(const StoreStats& s, Counters& c) {
   c.set(Counter::kChecksumFailures, s.checksum_failures);
 }
 
+void publish_disk(const StoreStats& s, Counters& c) {
+  c.set(Counter::kBlocksCold, s.blocks_cold);
+  c.set(Counter::kBlocksRestoring, s.blocks_restoring);
+  c.set(Counter::kDiskBytesWriting, s.disk_bytes_writing);
+  c.set(Counter::kDiskBytesReading, s.disk_bytes_reading);
+  c.set(Counter::kHitsDisk, s.hits_disk);
+  c.set(Counter::kDemotions, s.demotions);
+  c.set(Counter::kDemotedBytes, s.demoted_bytes);
+  c.set(Counter::kDemotionsFailed, s.demotions_failed);
+  c.set(Counter::kRestores, s.restores);
+  c.set(Counter::kRestoresFailed, s.restores_failed);
+  c.set(Counter::kRestoredBytes, s.restored_bytes);
+  c.set(Counter::kEvictionsUnsaved, s.evictions_unsaved);
+  c.set(Counter::kColdDropped, s.cold_dropped);
+  c.set(Counter::kDiskLost, s.disk_lost);
+  c.set(Counter::kDiskRecovered, s.disk_recovered);
+  c.set(Counter::kDiskRefused, s.disk_refused);
+}
+
 void publish_sessions(const StoreStats& s, const SessionStats& sessions, Counters& c) {
   c.set(Counter::kSessions, s.sessions - s.zombies);
   c.set(Counter::kZombies, s.zombies);
@@ -98,6 +117,7 @@ void publish_counters(const Store& store, Conductor& conductor, Counters& counte
   const StoreStats& stats = store.stats();
   publish_store(stats, counters);
   publish_flow(stats, counters);
+  publish_disk(stats, counters);
   publish_sessions(stats, conductor.stats(), counters);
 }
 

@@ -11,6 +11,7 @@
 namespace kvtier {
 namespace {
 
+constexpr std::uint64_t kBlocksMost = 1U << 30;
 constexpr std::uint64_t kDescriptorsPerSlab = 4;  ///< payload and slot words, each writable and read-only
 constexpr std::uint64_t kDescriptorsBeside = 64;  ///< sockets, log, tables, the first clients
 
@@ -27,7 +28,14 @@ StoreOptions store_options(const Config& config) {
   options.slab_bytes = config.host.slab_bytes;
   options.lock = memory_lock(config.host.lock);
   options.low_water_blocks = config.host.low_water_blocks;
-  options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, 1U << 30));
+  options.blocks_max =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, kBlocksMost));
+  if (config.index.blocks_max == 0 && config.nvme.blocks_max != 0 && !config.nvme.paths.empty()) {
+    const std::uint64_t all = config.host.bytes / kPageBytes + config.nvme.blocks_max;
+    options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(all, kBlocksMost));
+  }
+  const bool is_through = config.nvme.write_policy == NvmeWritePolicy::kThrough;
+  options.disk_write = is_through ? DiskWrite::kThrough : DiskWrite::kBack;
   options.sessions_max = config.limits.clients_max;
   options.namespaces_max = config.limits.namespaces_max;
   options.spaces_max = config.limits.spaces_max;

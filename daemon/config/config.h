@@ -41,6 +41,32 @@ struct ConductorConfig {
   std::uint64_t spin_ns = 0;
 };
 
+/// One folder of the NVMe tier.
+struct NvmePathConfig {
+  std::string dir;
+  std::uint64_t bytes = 0;
+  std::string where;  ///< "/etc/kvtier/kvtierd.yaml:12"
+};
+
+enum class NvmeBackend : std::uint8_t { kAuto, kUring, kPosix };
+enum class NvmeDirect : std::uint8_t { kAuto, kOn, kOff };
+enum class NvmeWritePolicy : std::uint8_t { kBack, kThrough };
+enum class NvmeRecover : std::uint8_t { kBeforeReady, kBehind };
+enum class NvmeHome : std::uint8_t { kRefuse, kMoved, kFresh };
+
+struct NvmeConfig {
+  std::vector<NvmePathConfig> paths;  ///< empty: no tier
+  NvmeBackend backend = NvmeBackend::kAuto;
+  NvmeDirect direct = NvmeDirect::kAuto;
+  NvmeWritePolicy write_policy = NvmeWritePolicy::kBack;
+  std::uint64_t write_budget_bytes_per_day = 0;  ///< 0: no limit
+  std::uint64_t blocks_max = 0;                  ///< 0: chosen by the daemon
+  NvmeRecover recover = NvmeRecover::kBeforeReady;
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t io_deadline_ns = 0;
+  NvmeHome home = NvmeHome::kRefuse;
+};
+
 struct LogConfig {
   LogLevel level = LogLevel::kInfo;
   LogTarget target = LogTarget::kStderr;
@@ -64,6 +90,7 @@ struct Config {
   std::string socket_group;  ///< empty: the daemon's own group
   std::string admin_group;   ///< empty: only root and the daemon's own uid
   HostConfig host;
+  NvmeConfig nvme;
   IndexConfig index;
   LimitsConfig limits;
   ConductorConfig conductor;

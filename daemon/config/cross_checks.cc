@@ -4,7 +4,8 @@
 #include <bit>
 #include <string>
 
-#include "daemon/config/settings_table.h"
+#include "daemon/config/blame.h"
+#include "daemon/config/nvme_checks.h"
 #include "daemon/config/slab_size.h"
 #include "libkvclient/base/units.h"
 #include "libkvclient/wire/types.h"
@@ -18,20 +19,9 @@ constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
 constexpr std::uint64_t kTableBytesPerBlock = 272;
 constexpr std::uint64_t kBlockBytesAssumed = 64 * kKiB;
 constexpr std::uint64_t kTableBytesFixed = 8 * kMiB;
-
-// In the largest unit that needs no rounding, to be copied into the file.
-std::string exact_size(std::uint64_t bytes) {
-  if (bytes % kGiB == 0) return std::to_string(bytes / kGiB) + "GiB";
-  if (bytes % kMiB == 0) return std::to_string(bytes / kMiB) + "MiB";
-  return std::to_string(bytes) + "B";
-}
-
-// The place of the value to blame: the one of `path`.
-Complaint about(const Config& config, std::string_view path, std::string what, std::string fix) {
-  const auto index = static_cast<std::size_t>(find_setting(path) - settings_table().data());
-  const std::string& where = config.effective[index].where;
-  return {where.empty() ? "defaults" : where, 0, std::string(path), std::move(what), std::move(fix)};
-}
+constexpr std::uint64_t kPagesAssumed = kBlockBytesAssumed / kPageBytes;
+// Of the NVMe tier: buffers of a path or two, mailboxes, indexes while it recovers.
+constexpr std::uint64_t kNvmeBytesFixed = 64 * kMiB;
 
 std::uint64_t slab_bytes(const Config& config) {
   return config.host.slab_bytes != 0 ? config.host.slab_bytes : default_slab_bytes(config.host.bytes);
@@ -119,11 +109,6 @@ void check_namespaces(const Config& config, std::vector<Complaint>& errors,
   }
 }
 
-bool is_set(const Config& config, std::string_view path) {
-  const auto index = static_cast<std::size_t>(find_setting(path) - settings_table().data());
-  return config.effective[index].source != SettingSource::kDefault;
-}
-
 void check_sockets(const Config& config, std::vector<Complaint>& errors, std::vector<Complaint>& warnings) {
   if (config.socket == config.admin_socket)
     errors.push_back(about(config, "admin_socket", "is the same path as socket", "give each its own"));
@@ -156,7 +141,10 @@ void check_groups(const Config& config, const IdentityLookup& identities, std::v
 std::uint64_t table_bytes(const Config& config) {
   const std::uint64_t blocks =
       config.index.blocks_max != 0 ? config.index.blocks_max : config.host.bytes / kBlockBytesAssumed;
-  return kTableBytesFixed + blocks * kTableBytesPerBlock;
+  // As many small slots as memory has make the blocks of the host tier; those on disk alone are as small.
+  const std::uint64_t on_disk = config.index.blocks_max != 0 ? 0 : nvme_blocks_max(config) / kPagesAssumed;
+  const std::uint64_t nvme = config.nvme.paths.empty() ? 0 : kNvmeBytesFixed;
+  return kTableBytesFixed + nvme + (blocks + on_disk) * kTableBytesPerBlock;
 }
 
 void check_settings_together(const Config& config, std::vector<Complaint>& errors,
@@ -166,6 +154,7 @@ void check_settings_together(const Config& config, std::vector<Complaint>& error
   check_index(config, errors);
   check_namespaces(config, errors, warnings);
   check_sockets(config, errors, warnings);
+  check_nvme(config, errors, warnings);
   if (config.limits.pinned_percent_client > config.limits.pinned_percent_namespace) {
     warnings.push_back(about(config, "limits.pinned_fraction_client",
                              "is more than limits.pinned_fraction_namespace",

@@ -45,6 +45,18 @@ void describe_namespace(const NamespaceConfig& entry, std::vector<ConfigRow>& ro
   }
 }
 
+void describe_nvme_path(const NvmePathConfig& entry, std::size_t number, std::vector<ConfigRow>& rows) {
+  const std::string values[] = {entry.dir, format_size(entry.bytes)};
+  static_assert(std::size(values) == 2, "one value a row of nvme_path_table()");
+  const auto table = nvme_path_table();
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const SettingInfo& info = table[i].info;
+    rows.push_back({"nvme.paths[" + std::to_string(number) + "]." + std::string(info.path), values[i],
+                    std::string(info.unit), "file " + entry.where, reload_text(info.reload),
+                    std::string(info.effect)});
+  }
+}
+
 std::string comment(std::string_view text, const std::string& indent) {
   std::string lines;
   while (!text.empty()) {
@@ -70,6 +82,19 @@ std::string yaml_value(const SettingInfo& info) {
   return info.default_text.empty() ? "\"\"" : std::string(info.default_text);
 }
 
+// A list that is empty by default: its entries as comments, to be copied.
+std::string annotated_nvme_paths() {
+  std::string text =
+      "  # Folders of the NVMe tier, each on a device of its own; none: there is no tier. Each entry:\n";
+  for (const auto& row : nvme_path_table()) {
+    text += comment(
+        std::string(row.info.path) + ", " + accepted_values(row.info) + ": " + std::string(row.info.effect),
+        "  ");
+  }
+  return text +
+         "  # a list such as [{dir: /mnt/nvme0/kvtier, bytes: 100GiB}]; changes at restart\n  paths: []\n";
+}
+
 std::string annotated_namespaces() {
   std::string text = "\n# Tenants: clients see blocks of their own namespace only.\nnamespaces:\n";
   bool is_first = true;
@@ -92,6 +117,8 @@ std::vector<ConfigRow> describe(const Config& config) {
     rows.push_back({std::string(info.path), value.value.text, std::string(info.unit), source_text(value),
                     reload_text(info.reload), std::string(info.effect)});
   }
+  for (std::size_t i = 0; i < config.nvme.paths.size(); ++i)
+    describe_nvme_path(config.nvme.paths[i], i, rows);
   for (const NamespaceConfig& entry : config.namespaces) describe_namespace(entry, rows);
   return rows;
 }
@@ -108,6 +135,7 @@ std::string annotated_default() {
     const std::string_view own = dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
     text += "\n";
     if (!own.empty() && own != section) text += std::string(own) + ":\n";
+    if (own == "nvme" && own != section) text += annotated_nvme_paths() + "\n";
     section = own;
     const std::string_view name = own.empty() ? path : path.substr(dot + 1);
     text += annotated(row.info, name, own.empty() ? "" : "  ", yaml_value(row.info));

@@ -14,7 +14,7 @@ std::string_view last_word(std::string_view path) {
 }
 
 std::vector<std::string_view> all_names() {
-  std::vector<std::string_view> names = {"namespaces"};
+  std::vector<std::string_view> names = {"namespaces", "nvme.paths"};
   for (const auto& row : settings_table()) {
     names.push_back(row.info.path);
     const std::size_t dot = row.info.path.find('.');

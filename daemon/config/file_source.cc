@@ -15,11 +15,12 @@ namespace kvtier {
 namespace {
 
 constexpr std::string_view kNamespaces = "namespaces";
+constexpr std::string_view kNvmePaths = "nvme.paths";
 
 struct Walk {
   std::string_view file;
   EffectiveValues& values;
-  const YamlNode*& namespaces;
+  FileLists& lists;
   std::vector<Complaint>& complaints;
 
   void complain(int line, const std::string& path, std::string what, std::string fix) const {
@@ -73,7 +74,9 @@ void apply_map(const Walk& walk, const std::string& prefix, const YamlNode& map)
   for (const YamlMember& member : map.members) {
     const std::string path = prefix + member.key;
     if (path == kNamespaces) {
-      walk.namespaces = &member.value;
+      walk.lists.namespaces = &member.value;
+    } else if (path == kNvmePaths && prefix == "nvme.") {
+      walk.lists.nvme_paths = &member.value;
     } else if (find_setting(path) != nullptr && path.find('.', prefix.size()) == std::string::npos) {
       apply_setting(walk, path, member);
     } else if (is_section(path)) {
@@ -109,10 +112,10 @@ Result<std::string> read_config_file(const std::string& path) {
   return text;
 }
 
-void apply_file(const YamlNode& root, std::string_view file, EffectiveValues& values,
-                const YamlNode*& namespaces, std::vector<Complaint>& complaints) {
-  namespaces = nullptr;
-  const Walk walk{file, values, namespaces, complaints};
+void apply_file(const YamlNode& root, std::string_view file, EffectiveValues& values, FileLists& lists,
+                std::vector<Complaint>& complaints) {
+  lists = {};
+  const Walk walk{file, values, lists, complaints};
   if (root.kind == YamlNode::Kind::kMap) return apply_map(walk, "", root);
   walk.complain(root.line, "", "is " + std::string(kind_name(root)) + " where a map belongs",
                 "write name: value, one a line");

@@ -16,9 +16,19 @@ namespace kvtier {
 /// device.
 Result<std::string> read_config_file(const std::string& path);
 
-/// Walks the document; `namespaces` gets the node of that name, or null.
-void apply_file(const YamlNode& root, std::string_view file, EffectiveValues& values,
-                const YamlNode*& namespaces, std::vector<Complaint>& complaints);
+/// The nodes of what is a list; null where it is not in the file.
+struct FileLists {
+  const YamlNode* namespaces = nullptr;
+  const YamlNode* nvme_paths = nullptr;
+};
+
+/// Walks the document; fills in `lists`.
+void apply_file(const YamlNode& root, std::string_view file, EffectiveValues& values, FileLists& lists,
+                std::vector<Complaint>& complaints);
+
+/// The list under `nvme.paths:`; null gives none: there is no tier.
+std::vector<NvmePathConfig> read_nvme_paths(const YamlNode* list, std::string_view file,
+                                            std::vector<Complaint>& complaints);
 
 /// The list under `namespaces:`; null gives one namespace, `default`, for the daemon's own user and root.
 std::vector<NamespaceConfig> read_namespaces(const YamlNode* list, std::string_view file,

@@ -14,13 +14,15 @@ namespace kvtier {
 namespace {
 
 std::shared_ptr<const Config> make_config(const EffectiveValues& values,
-                                          std::vector<NamespaceConfig> namespaces) {
+                                          std::vector<NamespaceConfig> namespaces,
+                                          std::vector<NvmePathConfig> nvme_paths) {
   auto config = std::make_shared<Config>();
   const auto table = settings_table();
   for (std::size_t i = 0; i < table.size(); ++i) table[i].store(*config, values.values()[i].value);
   // Whole pages: 4GB has none. Never more than was written.
   config->host.bytes = config->host.bytes / kPageBytes * kPageBytes;
   config->namespaces = std::move(namespaces);
+  config->nvme.paths = std::move(nvme_paths);
   config->effective = values.values();
   return config;
 }
@@ -37,12 +39,15 @@ ConfigLoad load_config_text(const ConfigSources& sources, std::string_view text,
   ConfigLoad load;
   EffectiveValues values;
   const YamlNode root = parse_yaml(text, sources.file, load.errors);
-  const YamlNode* list = nullptr;
-  apply_file(root, sources.file, values, list, load.errors);
-  std::vector<NamespaceConfig> namespaces = read_namespaces(list, sources.file, identities, load.errors);
+  FileLists lists;
+  apply_file(root, sources.file, values, lists, load.errors);
+  std::vector<NamespaceConfig> namespaces =
+      read_namespaces(lists.namespaces, sources.file, identities, load.errors);
+  std::vector<NvmePathConfig> nvme_paths = read_nvme_paths(lists.nvme_paths, sources.file, load.errors);
   apply_environment(sources.environment, values, load.errors, load.warnings);
   apply_sets(sources.sets, values, load.errors);
-  const std::shared_ptr<const Config> config = make_config(values, std::move(namespaces));
+  const std::shared_ptr<const Config> config =
+      make_config(values, std::move(namespaces), std::move(nvme_paths));
   check_settings_together(*config, load.errors, load.warnings);
   check_groups(*config, identities, load.errors);
   if (load.errors.empty()) load.config = config;

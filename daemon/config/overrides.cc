@@ -63,8 +63,9 @@ void apply_sets(std::span<const std::string> sets, EffectiveValues& values, std:
     const std::string path = set.substr(0, equals);
     if (equals == std::string::npos || equals == 0) {
       errors.push_back({"--set", 0, set.substr(0, 80), "has no value", "write --set host.bytes=4GiB"});
-    } else if (path.starts_with("namespaces")) {
-      errors.push_back({"--set", 0, path.substr(0, 80), "is a list", "write namespaces in the file"});
+    } else if (path.starts_with("namespaces") || path.starts_with("nvme.paths")) {
+      const std::string list = path.starts_with("nvme") ? "nvme.paths" : "namespaces";
+      errors.push_back({"--set", 0, path.substr(0, 80), "is a list", "write " + list + " in the file"});
     } else {
       values.set(path, {std::string_view(set).substr(equals + 1), false}, place, errors);
     }

@@ -14,23 +14,25 @@ bool is_same(const SettingValue& before, const SettingValue& after) {
   return before.number == after.number && (!is_text || before.text == after.text);
 }
 
-std::map<std::string, std::string> namespace_values(const Config& config) {
+std::map<std::string, std::string> list_values(const Config& config, std::string_view prefix) {
   std::map<std::string, std::string> values;
   for (const ConfigRow& row : describe(config)) {
-    if (row.path.starts_with("namespaces.")) values[row.path] = row.value;
+    if (row.path.starts_with(prefix)) values[row.path] = row.value;
   }
   return values;
 }
 
-void add_namespace_changes(const Config& before, const Config& after, std::vector<SettingChange>& changes) {
-  const std::map<std::string, std::string> old_values = namespace_values(before);
-  std::map<std::string, std::string> new_values = namespace_values(after);
+// Of the entries of a list.
+void add_list_changes(const Config& before, const Config& after, std::string_view prefix, Reload reload,
+                      std::vector<SettingChange>& changes) {
+  const std::map<std::string, std::string> old_values = list_values(before, prefix);
+  std::map<std::string, std::string> new_values = list_values(after, prefix);
   for (const auto& [path, value] : old_values) {
     const std::string now = new_values[path];
-    if (now != value) changes.push_back({path, value, now});
+    if (now != value) changes.push_back({path, value, now, reload});
     new_values.erase(path);
   }
-  for (const auto& [path, value] : new_values) changes.push_back({path, "", value});
+  for (const auto& [path, value] : new_values) changes.push_back({path, "", value, reload});
 }
 
 }  // namespace
@@ -45,7 +47,8 @@ std::vector<SettingChange> changed_settings(const Config& before, const Config& 
     const SettingInfo& info = table[i].info;
     changes.push_back({std::string(info.path), old_value.text, new_value.text, info.reload});
   }
-  add_namespace_changes(before, after, changes);
+  add_list_changes(before, after, "nvme.paths[", Reload::kRestart, changes);
+  add_list_changes(before, after, "namespaces.", Reload::kLive, changes);
   return changes;
 }
 

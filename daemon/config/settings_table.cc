@@ -75,6 +75,39 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "Memory that must stay available to others after the host tier is reserved; start is refused otherwise."},
    INTO(host.headroom_bytes)},
 
+  {{"nvme.backend", kChoice, "auto", 0, 2, "auto|uring|posix", kRestart, "",
+    "How the tier reads and writes: uring, posix (threads), or auto, which takes posix where io_uring is denied and says "
+    "so in status."},
+   INTO(nvme.backend)},
+  {{"nvme.direct", kChoice, "auto", 0, 2, "auto|on|off", kRestart, "",
+    "O_DIRECT, past the page cache: auto uses it where a probe found it to work; on leaves a path out that cannot."},
+   INTO(nvme.direct)},
+  {{"nvme.write_policy", kChoice, "back", 0, 1, "back|through", kRestart, "",
+    "When blocks are written: back, as they are about to leave memory; through, soon after their commit. Either way a "
+    "power cut costs what was written in the last second or two, and never brings back wrong bytes."},
+   INTO(nvme.write_policy)},
+  {{"nvme.write_budget_bytes_per_day", kSize, "0", 0, 1024 * kTiB, NO_CHOICE, kRestart, "",
+    "What may be written in a day, all paths together: flash wears out. It fills evenly over the day; a quarter is for "
+    "moving what is worth keeping. 0 is no limit."},
+   INTO(nvme.write_budget_bytes_per_day)},
+  {{"nvme.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",
+    "Blocks on disk alone that index and directories have room for, beside those of host memory; 0 lets the daemon "
+    "choose. A change drops the blocks in host memory at the next start."},
+   INTO(nvme.blocks_max)},
+  {{"nvme.recover", kChoice, "before_ready", 0, 1, "before_ready|behind", kRestart, "",
+    "Whether clients are answered once what is on disk is known, or at once, and find it little by little."},
+   INTO(nvme.recover)},
+  {{"nvme.segment_bytes", kSize, "256MiB", 4 * kMiB, 64 * kGiB, NO_CHOICE, kRestart, "",
+    "Unit in which a path is filled and emptied, of a store that is made; one that is there keeps its own."},
+   INTO(nvme.segment_bytes)},
+  {{"nvme.io_deadline_ms", kCount, "5000", 1, 600000, NO_CHOICE, kRestart, "ms",
+    "A request that the device has not answered by then counts as failed; a path with several is left alone for a while."},
+   [](Config& config, const SettingValue& value) { config.nvme.io_deadline_ns = value.number * kNsPerMs; }},
+  {{"nvme.home", kChoice, "refuse", 0, 2, "refuse|moved|fresh", kRestart, "",
+    "What to do with a file that lies elsewhere than where its store was made: refuse it (it may be a copy of one in use), "
+    "take it as moved, or begin a fresh store over it."},
+   INTO(nvme.home)},
+
   {{"index.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",
     "Blocks that index and directories are sized for; 0 is as many as the tiers can hold. A change drops the cached "
     "blocks at the next start."},
@@ -128,6 +161,15 @@ constexpr auto kNamespaceSettings = std::to_array<Setting<NamespaceConfig>>({
     "Most host memory that this namespace may hold; 0 is no limit of its own."},
    INTO(host_bytes_max)},
 });
+
+constexpr auto kNvmePathSettings = std::to_array<Setting<NvmePathConfig>>({
+  {{"dir", kPath, "/var/lib/kvtier/nvme", 1, kPathMax, NO_CHOICE, kRestart, "",
+    "Folder of this path; it must be there, and be this daemon's alone."},
+   INTO(dir)},
+  {{"bytes", kSize, "100GiB", 16 * kMiB, 1024 * kTiB, NO_CHOICE, kRestart, "",
+    "Size of its file, allocated at start; where the disk has less, as much as there is."},
+   INTO(bytes)},
+});
 // clang-format on
 
 template <class Target, std::size_t N>
@@ -148,6 +190,14 @@ std::span<const Setting<NamespaceConfig>> namespace_table() {
 
 const Setting<Config>* find_setting(std::string_view path) {
   return find_in(kSettings, path);
+}
+
+std::span<const Setting<NvmePathConfig>> nvme_path_table() {
+  return kNvmePathSettings;
+}
+
+const Setting<NvmePathConfig>* find_nvme_path_setting(std::string_view path) {
+  return find_in(kNvmePathSettings, path);
 }
 
 const Setting<NamespaceConfig>* find_namespace_setting(std::string_view path) {

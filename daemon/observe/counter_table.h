@@ -82,7 +82,7 @@
   KV_COUNTER(kNvmeUsedBytes, kDisk, kGauge, "nvme_used_bytes", "bytes", "Of the paths, what is in segments that are not free.") \
   KV_COUNTER(kNvmeLiveBytes, kDisk, kGauge, "nvme_live_bytes", "bytes", "Of that, blocks that the index names.") \
   KV_COUNTER(kNvmeRegisteredBytes, kDisk, kGauge, "nvme_registered_bytes", "bytes", "Memory that the kernel maps once for the ring.") \
-  KV_COUNTER(kNvmeBudgetLeftBytes, kDisk, kGauge, "nvme_budget_left_bytes", "bytes", "What puts may write now; all ones: no limit.") \
+  KV_COUNTER(kNvmeBudgetTakenBytes, kDisk, kCounter, "nvme_budget_taken_bytes", "bytes", "Written by puts, as the budget counts it.") \
   KV_COUNTER(kNvmePutsWaiting, kDisk, kGauge, "nvme_puts_waiting", "blocks", "Puts that wait for room in the store.") \
   KV_COUNTER(kNvmeGetsWaiting, kDisk, kGauge, "nvme_gets_waiting", "blocks", "Gets that wait for room in the store.") \
   KV_COUNTER(kNvmeRequestsHeld, kDisk, kGauge, "nvme_requests_held", "requests", "Requests that were given up and that the device still has.") \

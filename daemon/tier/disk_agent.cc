@@ -42,7 +42,7 @@ std::size_t DiskAgent::do_work(TimeNs now_ns) {
   work += take_events();
   work += take_commands();
   work += hand_puts() + hand_gets();
-  work += end_removals() + begin_close();
+  work += end_removals() + flush_own() + begin_close();
   work += deliver();
   look_at_budget();
   publish(work == 0 || now_ns >= publish_at_ns_);
@@ -56,7 +56,8 @@ std::size_t DiskAgent::do_work(TimeNs now_ns) {
 
 TimeNs DiskAgent::next_deadline_ns() const {
   const TimeNs store_ns = is_open_ ? store_->next_deadline_ns() : kNever;
-  return has_next_news_ ? std::min(store_ns, now_ns_ + kBlockedNs) : store_ns;
+  const TimeNs own_ns = is_flushing_ ? store_ns : std::min(store_ns, flush_at_ns_);
+  return has_next_news_ ? std::min(own_ns, now_ns_ + kBlockedNs) : own_ns;
 }
 
 // A group over the budget is refused whole: it would be half a prefix.
@@ -116,6 +117,20 @@ std::size_t DiskAgent::end_removals() {
     ++ended;
   }
   return ended;
+}
+
+// A power cut costs what was put in the last second, or as long as a flush takes.
+std::size_t DiskAgent::flush_own() {
+  const std::uint64_t puts = store_->stats().puts;
+  if (is_flushing_ || puts == puts_flushed_ || !store_->is_ready()) return 0;
+  if (flush_at_ns_ == kNever) flush_at_ns_ = now_ns_ + kFlushNs;
+  if (now_ns_ < flush_at_ns_) return 0;
+  flush_at_ns_ = now_ns_ + kFlushNs;
+  is_flushing_ = store_->flush(kOwnTag) == Code::kOk;
+  if (!is_flushing_) return 0;
+  puts_flushed_ = puts;
+  flush_at_ns_ = kNever;
+  return 1;
 }
 
 // What was sent before goes first. A store that does not serve has nothing to close.

@@ -57,6 +57,8 @@ class DiskAgent final : public Agent {
   static constexpr std::size_t kOutboxNews = 512;
   static constexpr std::size_t kPutsWaitingMax = 512;  ///< beyond, takes_puts() is false
   static constexpr std::uint32_t kQuietRounds = 3;
+  static constexpr std::uint64_t kOwnTag = ~std::uint64_t{0};  ///< of the agent's own flushes
+  static constexpr TimeNs kFlushNs = kNsPerSecond;             ///< what was put is flushed so much later
   static constexpr TimeNs kPublishNs = 100 * kNsPerMs;
   static constexpr TimeNs kBlockedNs = kNsPerMs;  ///< until it is tried again whether the conductor has room
   static constexpr TimeNs kKeepAgainNs = kNsPerSecond;
@@ -86,6 +88,7 @@ class DiskAgent final : public Agent {
   std::size_t hand_gets();
   [[nodiscard]] Code hand(std::span<const DiskPut> puts);
   std::size_t end_removals();
+  std::size_t flush_own();
   std::size_t begin_close();
   void end_close(const DiskNews& news);
   std::size_t take_events();
@@ -130,6 +133,9 @@ class DiskAgent final : public Agent {
   std::array<bool, StoreReclaim::kQuestionsMax> is_answered_{};
   std::size_t questions_ = 0;
   std::size_t questions_open_ = 0;
+  std::uint64_t puts_flushed_ = 0;  ///< DiskStats::puts when the last own flush began
+  TimeNs flush_at_ns_ = kNever;     ///< kNever: nothing that it would be for
+  bool is_flushing_ = false;
   std::uint32_t quiet_rounds_ = 0;
   TimeNs publish_at_ns_ = 0;
   DiskSnapshot view_;

@@ -46,6 +46,10 @@ void DiskAgent::take_event(const DiskEvent& event) {
     case DiskEventKind::kReleased:
       return tell(news_of(DiskNewsKind::kReleased, event));
     case DiskEventKind::kFlushed:
+      if (event.tag == kOwnTag) {
+        is_flushing_ = false;
+        return;
+      }
       return tell(news_of(DiskNewsKind::kFlushed, event));
     case DiskEventKind::kMarked:
       return tell(news_of(DiskNewsKind::kMarked, event));
@@ -122,6 +126,7 @@ NvmeTierState DiskAgent::state() const {
 
 void DiskAgent::look_at_budget() {
   view_.state = state();
+  view_.budget_taken_bytes = budget_.taken_bytes();
   view_.budget_left_bytes = budget_.level_bytes(now_ns_);
   bool is_any_ok = false;
   for (std::size_t i = 0; i < path_count_ && view_.state == NvmeTierState::kServing; ++i)

@@ -32,7 +32,7 @@ void publish_state(const DiskSnapshot& view, Counters& c) {
   c.set(Counter::kNvmeUsedBytes, sum_of(view, &DiskPathSnapshot::used_bytes));
   c.set(Counter::kNvmeLiveBytes, sum_of(view, &DiskPathSnapshot::live_bytes));
   c.set(Counter::kNvmeRegisteredBytes, view.registered_bytes);
-  c.set(Counter::kNvmeBudgetLeftBytes, view.budget_left_bytes);
+  c.set(Counter::kNvmeBudgetTakenBytes, view.budget_taken_bytes);
   c.set(Counter::kNvmePutsWaiting, view.puts_waiting);
   c.set(Counter::kNvmeGetsWaiting, view.gets_waiting);
   c.set(Counter::kNvmeRequestsHeld, view.requests_held);

@@ -33,6 +33,7 @@ struct NvmeTierFacts {
   std::vector<std::size_t> opened;   ///< of those, the agent's paths in its order
   IoFact<std::string> engine;
   IoFact<std::uint32_t> depth;
+  std::string refusal;  ///< why there is no tier; empty: there is
   std::uint64_t spaces_known = 0;
   std::uint64_t spaces_corrupt = 0;  ///< records of the files of spaces that were skipped
 };

@@ -43,6 +43,7 @@ struct DiskSnapshot {
   std::uint64_t puts_waiting = 0;  ///< with the agent; those with the store are in flight
   std::uint64_t gets_waiting = 0;
   std::uint64_t puts_over_budget = 0;
+  std::uint64_t budget_taken_bytes = 0;
   std::uint64_t budget_left_bytes = 0;  ///< now; all ones: no limit
   std::uint64_t unknown_entries = 0;    ///< recovered blocks of a space that nobody described
   std::uint64_t spaces_failed = 0;      ///< appends to the files of spaces that failed

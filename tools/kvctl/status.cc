@@ -1,5 +1,6 @@
 // kvctl status
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -31,7 +32,46 @@ std::string start_text(const Json& status) {
   return text(start, "kind") + (reason.empty() ? "" : ": " + reason);
 }
 
+std::string with_reason(const std::string& value, const std::string& reason) {
+  return reason.empty() ? value : value + " (" + reason + ")";
+}
+
+void print_nvme_path(const Json& path) {
+  const std::string state = text(path, "state");
+  print_line("", text(path, "dir") + " " + with_reason(state, text(path, "cause")));
+  if (state == "left_out") return;
+  const std::string direct = path.at("direct").get<bool>() ? "O_DIRECT" : "page cache";
+  print_line("", "  " + size(path, "bytes_used") + " used, " + size(path, "bytes_live") + " alive of " +
+                     size(path, "bytes") + "; " + count(path, "segments_free") + " of " +
+                     count(path, "segments") + " segments free; " + text(path, "file_system") + ", " +
+                     with_reason(direct, text(path, "direct_reason")) + ", alignment " +
+                     count(path, "alignment"));
+}
+
+void print_nvme(const Json& tier) {
+  const bool is_recovering = text(tier, "state") == "recovering";
+  const std::string state =
+      is_recovering ? "recovering, " + count(tier, "recovery_done") + " of " + count(tier, "recovery_total")
+                    : text(tier, "state");
+  print_line("tier nvme", with_reason(state, text(tier, "refusal")) + "; " + size(tier, "bytes_used") +
+                              " used, " + size(tier, "bytes_live") + " alive of " + size(tier, "bytes") +
+                              "; backend " +
+                              with_reason(text(tier, "backend"), text(tier, "backend_reason")) + ", depth " +
+                              count(tier, "depth"));
+  std::array<char, 16> factor{};
+  (void)std::snprintf(factor.data(), factor.size(), "%.2f", tier.at("write_amplification").get<double>());
+  const bool is_unlimited = tier.at("budget_left_bytes").is_null();
+  print_line("", size(tier, "read_bytes_average") + " a read, " + std::string(factor.data()) +
+                     " bytes written for each stored, budget left " +
+                     (is_unlimited ? "without limit" : size(tier, "budget_left_bytes")) +
+                     ", registered memory " +
+                     with_reason(size(tier, "registered_bytes") + " of " + size(tier, "region_bytes"),
+                                 text(tier, "unregistered_reason")));
+  for (const Json& path : tier.at("paths")) print_nvme_path(path);
+}
+
 void print_tier(const Json& tier) {
+  if (text(tier, "name") == "nvme") return print_nvme(tier);
   print_line(("tier " + text(tier, "name")).c_str(),
              size(tier, "bytes_used") + " used, " + size(tier, "bytes_free") + " free of " +
                  size(tier, "bytes") + " (" + size(tier, "bytes_locked") + " locked); " +

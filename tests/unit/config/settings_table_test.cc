@@ -35,6 +35,7 @@ std::vector<SettingInfo> all_rows() {
   std::vector<SettingInfo> rows;
   for (const auto& row : settings_table()) rows.push_back(row.info);
   for (const auto& row : namespace_table()) rows.push_back(row.info);
+  for (const auto& row : nvme_path_table()) rows.push_back(row.info);
   return rows;
 }
 
@@ -157,6 +158,9 @@ TEST(SettingsTable, ValuesReachTheirMembers) {
       "  headroom: 1GB\nindex:\n  blocks_max: 1000000\nlimits:\n  clients_max: 9\n  namespaces_max: 8\n"
       "  spaces_max: 7\n  pinned_fraction_client: 11%\n  pinned_fraction_namespace: 22%\n"
       "conductor:\n  spin_us: 3\n"
+      "nvme:\n  paths: [{dir: /n/a, bytes: 2GiB}]\n  backend: posix\n  direct: off\n  write_policy: through\n"
+      "  write_budget_bytes_per_day: 1TiB\n  recover: behind\n  segment_bytes: 64MiB\n  io_deadline_ms: 700\n"
+      "  home: moved\n"
       "log:\n  level: debug\n  target: journal\n  json: true\n");
   ASSERT_TRUE(load.is_ok()) << load.status().to_string();
   const Config& config = *load.config;
@@ -169,6 +173,17 @@ TEST(SettingsTable, ValuesReachTheirMembers) {
   EXPECT_EQ(config.host.low_water_blocks, 7U);
   EXPECT_EQ(config.host.headroom_bytes, 1'000'000'000U);
   EXPECT_EQ(config.index.blocks_max, 1'000'000U);
+  ASSERT_EQ(config.nvme.paths.size(), 1U);
+  EXPECT_EQ(config.nvme.paths[0].dir, "/n/a");
+  EXPECT_EQ(config.nvme.paths[0].bytes, 2ULL << 30);
+  EXPECT_EQ(config.nvme.backend, NvmeBackend::kPosix);
+  EXPECT_EQ(config.nvme.direct, NvmeDirect::kOff);
+  EXPECT_EQ(config.nvme.write_policy, NvmeWritePolicy::kThrough);
+  EXPECT_EQ(config.nvme.write_budget_bytes_per_day, 1ULL << 40);
+  EXPECT_EQ(config.nvme.recover, NvmeRecover::kBehind);
+  EXPECT_EQ(config.nvme.segment_bytes, 64ULL << 20);
+  EXPECT_EQ(config.nvme.io_deadline_ns, 700'000'000U);
+  EXPECT_EQ(config.nvme.home, NvmeHome::kMoved);
   EXPECT_EQ(config.limits.clients_max, 9U);
   EXPECT_EQ(config.limits.namespaces_max, 8U);
   EXPECT_EQ(config.limits.spaces_max, 7U);

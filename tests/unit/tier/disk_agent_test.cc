@@ -81,6 +81,24 @@ TEST(DiskAgent, RecoveryTellsEntriesInTheIdsOfThisLife) {
   EXPECT_EQ(world.view().unknown_entries, 0U);
 }
 
+// Nobody asks for a flush: a second later what was put is there after a power cut all the same.
+TEST(DiskAgent, WhatWasPutIsFlushedByItself) {
+  SimDisk disk(1);
+  {
+    TierWorld world(disk, {});
+    ASSERT_TRUE(world.open());
+    put_all(world, 20);
+    EXPECT_LE(world.agent().next_deadline_ns(), world.clock().now_ns() + kNsPerSecond);
+    ASSERT_TRUE(world.run([&] { return world.view().stats.flushes == 1; }));
+    EXPECT_EQ(world.count(DiskNewsKind::kFlushed), 0U);
+    world.device().power_fails();
+    disk.power_cut();
+  }
+  TierWorld world(disk, {});
+  ASSERT_TRUE(world.open());
+  EXPECT_EQ(world.count(DiskNewsKind::kEntry), 20U);
+}
+
 TEST(DiskAgent, EntriesOfASpaceThatNobodyDescribedHaveNoTenant) {
   SimDisk disk(1);
   {

@@ -1,0 +1,129 @@
+#include "daemon/admin/nvme_status.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "daemon/io/io_status.h"
+#include "libkvclient/base/units.h"
+
+namespace kvtier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Its agent is not heard of for so long: it waits for a device in a system call.
+constexpr TimeNs kSilentNs = 5 * kNsPerSecond;
+
+std::string failure_text(const DiskPathSnapshot& path) {
+  if (path.state == PathState::kSlow) return "its device does not answer in time";
+  if (path.error == 0) return {};
+  const std::string advice(io_advice(path.error));
+  return std::strerror(path.error) + (advice.empty() ? "" : "; " + advice);
+}
+
+bool is_serving(PathState state) {
+  return state == PathState::kOk || state == PathState::kFull;
+}
+
+// The agent's path of these facts; null: left out.
+const DiskPathSnapshot* now_of(const NvmeTierFacts& facts, const DiskSnapshot& view, std::size_t path) {
+  const auto place = std::ranges::find(facts.opened, path);
+  const auto index = static_cast<std::size_t>(place - facts.opened.begin());
+  return place == facts.opened.end() || index >= view.path_count ? nullptr : &view.paths[index];
+}
+
+Json path_json(const DiskPathFacts& path, const DiskPathSnapshot* now) {
+  const bool is_broken = now != nullptr && !is_serving(now->state);
+  return {{"dir", path.folder},
+          {"state", now == nullptr ? "left_out" : path_state_name(now->state)},
+          {"cause", now == nullptr ? path.cause
+                    : is_broken    ? failure_text(*now)
+                                   : std::string()},
+          {"bytes", path.bytes},
+          {"bytes_wanted", path.bytes_wanted},
+          {"bytes_used", now == nullptr ? 0 : now->used_bytes},
+          {"bytes_live", now == nullptr ? 0 : now->live_bytes},
+          {"segments", now == nullptr ? 0 : now->segments},
+          {"segments_free", now == nullptr ? 0 : now->segments_free},
+          {"file_system", path.file_system},
+          {"direct", path.direct.value},
+          {"direct_reason", path.direct.reason},
+          {"alignment", path.alignment}};
+}
+
+void add_work(const DiskSnapshot& view, Json& json) {
+  const bool is_unlimited = view.budget_left_bytes == ~std::uint64_t{0};
+  json["state"] = nvme_tier_state_name(view.state);
+  json["takes_puts"] = view.takes_puts;
+  json["recovery_done"] = view.recovery_done;
+  json["recovery_total"] = view.recovery_total;
+  json["put_bytes"] = view.stats.put_bytes;
+  json["written_bytes"] = view.stats.bytes_written_total();
+  json["write_amplification"] = view.stats.write_amplification();
+  json["reads"] = view.stats.reads;
+  json["read_bytes_average"] = view.stats.read_bytes_average();
+  json["budget_left_bytes"] = is_unlimited ? Json() : Json(view.budget_left_bytes);
+  json["registered_bytes"] = view.registered_bytes;
+  json["region_bytes"] = view.region_bytes;
+  json["requests_held"] = view.requests_held;
+}
+
+std::uint64_t sum(const DiskSnapshot& view, std::uint64_t DiskPathSnapshot::*member) {
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < view.path_count; ++i) total += view.paths[i].*member;
+  return total;
+}
+
+}  // namespace
+
+Json nvme_tier_json(const AdminFacts& facts) {
+  const bool is_there = facts.nvme_now != nullptr;
+  const DiskSnapshot view = is_there ? facts.nvme_now->read() : DiskSnapshot{};
+  std::uint64_t bytes = 0;
+  Json paths = Json::array();
+  for (std::size_t i = 0; i < facts.nvme.paths.size(); ++i) {
+    const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
+    paths.push_back(path_json(facts.nvme.paths[i], now));
+    if (now != nullptr) bytes += facts.nvme.paths[i].bytes;
+  }
+  Json json = {{"name", "nvme"},
+               {"bytes", bytes},
+               {"bytes_used", sum(view, &DiskPathSnapshot::used_bytes)},
+               {"bytes_live", sum(view, &DiskPathSnapshot::live_bytes)},
+               {"backend", facts.nvme.engine.value},
+               {"backend_reason", facts.nvme.engine.reason},
+               {"depth", facts.nvme.depth.value}};
+  add_work(view, json);
+  if (!is_there) json["state"] = "refused";
+  json["refusal"] = is_there ? facts.nvme_now->refusal() : facts.nvme.refusal;
+  json["unregistered_reason"] = is_there ? facts.nvme_now->unregistered() : std::string();
+  json["paths"] = std::move(paths);
+  return json;
+}
+
+std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns) {
+  std::vector<std::string> list;
+  const bool is_there = facts.nvme_now != nullptr;
+  const DiskSnapshot view = is_there ? facts.nvme_now->read() : DiskSnapshot{};
+  for (std::size_t i = 0; i < facts.nvme.paths.size(); ++i) {
+    const DiskPathFacts& path = facts.nvme.paths[i];
+    const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
+    if (now == nullptr) {
+      list.push_back("NVMe path " + path.folder + " is left out: " + path.cause);
+    } else if (!is_serving(now->state)) {
+      list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
+                     failure_text(*now));
+    } else if (path.is_short) {
+      list.push_back("NVMe path " + path.folder + " has " + format_size(path.bytes) + " of " +
+                     format_size(path.bytes_wanted) + ": the disk had no more");
+    }
+  }
+  if (is_there && view.state == NvmeTierState::kRefused)
+    list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal());
+  if (is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0)
+    list.push_back("the NVMe tier does not come round: its device or its file system hangs");
+  return list;
+}
+
+}  // namespace kvtier

@@ -1,0 +1,16 @@
+#pragma once
+// The NVMe tier in `status`: what it is, what it does, and what of it calls for somebody.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/admin/admin_facts.h"
+
+namespace kvtier {
+
+/// One of `tiers`. Only where paths are configured.
+nlohmann::ordered_json nvme_tier_json(const AdminFacts& facts);
+std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns);
+
+}  // namespace kvtier

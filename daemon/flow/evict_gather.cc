@@ -53,6 +53,7 @@ class Gathering {
     if (request_.session != nullptr && !lending_allows(slab, *request_.session)) return Code::kDenied;
     if (has(id, kBlockWanted)) return Code::kDenied;
     if (is_spared(id)) return spare(id);
+    if (has(id, kBlockNamed) && !has(id, kBlockOnDisk)) return Code::kDenied;
     const Code code = evict_begin(state_, id);
     if (code == Code::kOk) victims_.push_back(id);
     if (code == Code::kBusy) ++pass_.pinned;

@@ -1,6 +1,6 @@
 #pragma once
-// The blocks that a reserve call names stay while it looks for room: what is answered as there must be there, and no
-// prefix makes room for its own end.
+// The blocks that a reserve call names are not lost while it looks for room: what is answered as there must be there,
+// in memory or on disk, and no prefix makes room for its own end.
 
 #include "daemon/flow/put.h"
 #include "daemon/flow/state.h"
@@ -33,7 +33,7 @@ class NamedBlocks {
     const BlockId id = state_.index->find(tenant_, space_, key);
     if (id == BlockId::kNone) return false;
     std::uint16_t& flags = state_.blocks[id].flags;
-    flags = static_cast<std::uint16_t>(is_named ? flags | kBlockWanted : flags & ~kBlockWanted);
+    flags = static_cast<std::uint16_t>(is_named ? flags | kBlockNamed : flags & ~kBlockNamed);
     return true;
   }
 

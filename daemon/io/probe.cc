@@ -69,7 +69,7 @@ void probe_polling(PathProbe& probe, int fd) {
   } else {
     const Status status = try_polling(fd, probe.alignment.value);
     probe.polled = {status.is_ok(),
-                    status.is_ok() ? "" : status.message() + " (NVMe: nvme.poll_queues of the kernel)"};
+                    status.is_ok() ? "" : status.message() + " (NVMe: the kernel module's poll_queues)"};
   }
 }
 

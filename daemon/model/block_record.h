@@ -62,7 +62,9 @@ inline constexpr std::uint16_t kBlockOnDisk = 256;          ///< a copy is on di
 inline constexpr std::uint16_t kBlockStoring =
     512;  ///< it is being written to disk, or its slot is held for that: not evictable
 inline constexpr std::uint16_t kBlockWanted =
-    1024;  ///< within a reserve or restore call: one that it names, which stays
+    1024;  ///< within a restore call: it is one of its keys, and stays
+inline constexpr std::uint16_t kBlockNamed =
+    8192;  ///< within a reserve call: it names this one, which is not lost for its sake
 inline constexpr std::uint16_t kBlockDoubtful =
     2048;  ///< cold, and its copy could not be read when it was wanted
 inline constexpr std::uint16_t kBlockOrphan =

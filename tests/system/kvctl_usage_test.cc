@@ -95,10 +95,14 @@ TEST_F(KvctlUsage, a_reader_that_has_enough_is_no_error) {
 
 // The two sockets look alike: who takes the one for the other is told so, not to start what runs.
 TEST_F(KvctlUsage, the_other_socket_is_told_from_a_daemon_that_is_not_there) {
-  EXPECT_EQ(kvctl({"--socket", place_.socket(), "status"}), kUsage);
-  EXPECT_NE(said().find("as the engines' socket is; name kvtierd's admin_socket with --socket"),
+  ChildProcess child({.command = {program("kvctl"), "--socket", place_.socket(), "status"},
+                      .environment = {},
+                      .output_path = place_.file("said")});
+  EXPECT_EQ(child.wait(), 2);
+  const std::string said = read_file(place_.file("said"));
+  EXPECT_NE(said.find("as the engines' socket is; name kvtierd's admin_socket with --socket"),
             std::string::npos)
-      << said();
+      << said;
   const CacheClient client({.socket = place_.admin_socket(), .flags = KVC_REQUIRE});
   EXPECT_EQ(client.code(), KVC_UNAVAILABLE);
   EXPECT_NE(client.error().find("as kvctl's admin_socket is; name the one of kvtierd's setting `socket`"),

@@ -12,7 +12,7 @@ ADAPTERS = {
     "spdlog": ["daemon/observe/log.cc"],
     "fmt": ["daemon/observe/log.cc"],
     "CLI": ["daemon/app/arguments.cc", "tools/kvbench/command_line.cc", "tools/kvctl/command_line.h", "tests/*/main.cc"],
-    "nlohmann": ["daemon/admin/*.cc", "tools/kvctl/*", "tools/kvbench/support/report.cc", "tests/*"],
+    "nlohmann": ["daemon/admin/*", "tools/kvctl/*", "tools/kvbench/support/report.cc", "tests/*"],
     "xxhash": ["libkvclient/base/checksum.cc"],
     "openssl": ["libkvclient/base/digest.cc"],
     "systemd": ["daemon/app/service_manager.cc", "daemon/observe/journal.cc"],

@@ -33,7 +33,8 @@ void* aligned_address(std::uint64_t bytes) {
       ::mmap(nullptr, bytes + kHugePageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (space == MAP_FAILED) return nullptr;
   ::munmap(space, bytes + kHugePageBytes);
-  return reinterpret_cast<void*>(round_up(reinterpret_cast<std::uintptr_t>(space), kHugePageBytes));
+  const auto address = reinterpret_cast<std::uintptr_t>(space);
+  return static_cast<std::byte*>(space) + (round_up(address, kHugePageBytes) - address);
 }
 
 bip::mapped_region map_region(int fd, bip::mode_t mode, std::uint64_t bytes) {

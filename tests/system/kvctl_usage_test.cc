@@ -98,7 +98,7 @@ TEST_F(KvctlUsage, the_other_socket_is_told_from_a_daemon_that_is_not_there) {
   ChildProcess child({.command = {program("kvctl"), "--socket", place_.socket(), "status"},
                       .environment = {},
                       .output_path = place_.file("said")});
-  EXPECT_EQ(child.wait(), 2);
+  EXPECT_EQ(child.wait(), kUsage);
   const std::string said = read_file(place_.file("said"));
   EXPECT_NE(said.find("as the engines' socket is; name kvtierd's admin_socket with --socket"),
             std::string::npos)

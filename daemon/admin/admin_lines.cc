@@ -83,7 +83,7 @@ Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs no
   json["metadata_bytes"] = view.stats.metadata_bytes;
   json["channel_bytes"] = view.stats.channel_bytes;
   json["tiers"] = Json::array({host_tier_json(view)});
-  if (!facts.nvme.paths.empty()) json["tiers"].push_back(nvme_tier_json(facts));
+  if (!facts.nvme.paths.empty()) json["tiers"].push_back(Json::parse(nvme_tier_json(facts)));
   json["config"] = std::move(config);
   return json;
 }

@@ -77,7 +77,7 @@ std::uint64_t sum(const DiskSnapshot& view, std::uint64_t DiskPathSnapshot::*mem
 
 }  // namespace
 
-Json nvme_tier_json(const AdminFacts& facts) {
+std::string nvme_tier_json(const AdminFacts& facts) {
   const bool is_there = facts.nvme_now != nullptr;
   const DiskSnapshot view = is_there ? facts.nvme_now->read() : DiskSnapshot{};
   std::uint64_t bytes = 0;
@@ -99,7 +99,7 @@ Json nvme_tier_json(const AdminFacts& facts) {
   json["refusal"] = is_there ? facts.nvme_now->refusal() : facts.nvme.refusal;
   json["unregistered_reason"] = is_there ? facts.nvme_now->unregistered() : std::string();
   json["paths"] = std::move(paths);
-  return json;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns) {

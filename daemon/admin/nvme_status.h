@@ -1,7 +1,6 @@
 #pragma once
 // The NVMe tier in `status`: what it is, what it does, and what of it calls for somebody.
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -9,8 +8,8 @@
 
 namespace kvtier {
 
-/// One of `tiers`. Only where paths are configured.
-nlohmann::ordered_json nvme_tier_json(const AdminFacts& facts);
+/// One of `tiers`, a JSON object. Only where paths are configured.
+std::string nvme_tier_json(const AdminFacts& facts);
 std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns);
 
 }  // namespace kvtier

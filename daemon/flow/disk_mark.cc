@@ -7,8 +7,6 @@
 namespace kvtier {
 namespace {
 
-using Life = DiskTier::Life;
-
 // Whether the tier knows anything by the name of what was invalidated.
 bool is_told(StoreState& state, const Invalidation& job) {
   Tenant& tenant = state.tenants[index_of(job.tenant)];
@@ -35,13 +33,13 @@ void answer(StoreState& state, const Invalidation& job, Code code) {
 }  // namespace
 
 bool disk_delays_invalidations(const StoreState& state) {
-  if (!state.disk || state.disk->life > Life::kReady) return false;
-  return state.disk->life != Life::kReady || !disk_has_room(state, 1);
+  if (!state.disk || state.disk->life > DiskTier::Life::kReady) return false;
+  return state.disk->life != DiskTier::Life::kReady || !disk_has_room(state, 1);
 }
 
 bool disk_mark(StoreState& state, const Invalidation& job, Code& code) {
   if (!state.disk) return false;
-  if (state.disk->life != Life::kReady) {
+  if (state.disk->life != DiskTier::Life::kReady) {
     code = Code::kUnavailable;  // what is on disk may come back with it
     return false;
   }

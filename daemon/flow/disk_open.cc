@@ -10,7 +10,6 @@
 namespace kvtier {
 namespace {
 
-using Life = DiskTier::Life;
 using SlabUse = DiskTier::SlabUse;
 
 // Blocks that wait in the queue of write-through; what is beyond is written when it is cold.
@@ -122,10 +121,10 @@ std::size_t disk_tell_step(StoreState& state) {
   if (disk.is_removal_due) remove_slabs(state);
   std::size_t told = disk.slabs_unknown > 0 ? tell_slabs(state) : 0;
   if (disk.spaces_untold > 0) told += tell_spaces(state);
-  const bool is_due = disk.is_open_wanted && disk.life == Life::kShut;
+  const bool is_due = disk.is_open_wanted && disk.life == DiskTier::Life::kShut;
   if (!is_due || disk.slabs_unknown + disk.spaces_untold > 0 || !disk_has_room(state, 1)) return told;
   disk_send(state, {.kind = DiskCommandKind::kOpen});
-  disk.life = Life::kOpening;
+  disk.life = DiskTier::Life::kOpening;
   return told + 1;
 }
 
@@ -133,7 +132,8 @@ bool disk_lets_go(StoreState& state, const Slab& slab) {
   if (!state.disk || state.disk->slabs.empty()) return true;
   SlabUse& use = state.disk->slabs[index_of(slab.index())];
   // A tier that is over holds nothing.
-  if (use == SlabUse::kUnknown || use == SlabUse::kRemoved || state.disk->life >= Life::kClosed) return true;
+  if (use == SlabUse::kUnknown || use == SlabUse::kRemoved || state.disk->life >= DiskTier::Life::kClosed)
+    return true;
   if (use == SlabUse::kAdded && !disk_has_room(state, 1)) state.disk->is_removal_due = true;
   if (use == SlabUse::kAdded && disk_has_room(state, 1)) {
     DiskCommand command;

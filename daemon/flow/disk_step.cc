@@ -14,8 +14,6 @@
 namespace kvtier {
 namespace {
 
-using Life = DiskTier::Life;
-
 constexpr std::size_t kNewsStep = 512;
 // The mailbox was full: how soon it is tried again.
 constexpr TimeNs kMailboxPauseNs = kNsPerMs;
@@ -34,10 +32,10 @@ void handle(StoreState& state, const DiskNews& news) {
     case DiskNewsKind::kEntry:
       return disk_on_entry(state, news);
     case DiskNewsKind::kReady:
-      state.disk->life = Life::kReady;
+      state.disk->life = DiskTier::Life::kReady;
       return;
     case DiskNewsKind::kRefused:
-      state.disk->life = Life::kRefused;
+      state.disk->life = DiskTier::Life::kRefused;
       return disk_give_up(state);
     case DiskNewsKind::kPut:
       return demote_on_put(state, news);
@@ -54,7 +52,7 @@ void handle(StoreState& state, const DiskNews& news) {
     case DiskNewsKind::kDropped:
       return disk_on_dropped(state, news);
     case DiskNewsKind::kClosed:
-      state.disk->life = Life::kClosed;
+      state.disk->life = DiskTier::Life::kClosed;
       return disk_give_up(state);
     case DiskNewsKind::kFlushed:
     case DiskNewsKind::kPath:  // takes_puts() says the same
@@ -77,9 +75,9 @@ std::size_t receive(StoreState& state) {
 
 void close_step(StoreState& state) {
   DiskTier& disk = *state.disk;
-  if (!disk.is_close_wanted || disk.life >= Life::kClosing || !disk_has_room(state, 1)) return;
+  if (!disk.is_close_wanted || disk.life >= DiskTier::Life::kClosing || !disk_has_room(state, 1)) return;
   disk_send(state, {.kind = DiskCommandKind::kClose});
-  disk.life = Life::kClosing;
+  disk.life = DiskTier::Life::kClosing;
 }
 
 }  // namespace

@@ -5,8 +5,6 @@
 
 namespace kvtier {
 
-using Life = DiskTier::Life;
-
 Result<SpaceIds> Store::disk_space(std::string_view namespace_name, std::span<const std::byte> encoding) {
   return kvtier::disk_space(*state_, namespace_name, encoding);
 }
@@ -19,11 +17,11 @@ void Store::disk_close() {
   if (!state_->disk || disk_is_over()) return;
   DiskTier& disk = *state_->disk;
   disk.is_close_wanted = true;
-  if (disk.life == Life::kShut) disk.life = Life::kClosed;
+  if (disk.life == DiskTier::Life::kShut) disk.life = DiskTier::Life::kClosed;
 }
 
 bool Store::disk_is_over() const {
-  return !state_->disk || state_->disk->life >= Life::kClosed;
+  return !state_->disk || state_->disk->life >= DiskTier::Life::kClosed;
 }
 
 }  // namespace kvtier

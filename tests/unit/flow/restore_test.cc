@@ -99,6 +99,15 @@ TEST_F(RestoreTest, EvictsCleanBlocksButNoneOfItsOwnKeys) {
   EXPECT_EQ(stats().evictions_unsaved, 0U);
 }
 
+// The coldest block in memory is one of the keys: it does not make room for the others.
+TEST_F(RestoreTest, WhatIsCountedIsThereWhenItIsOver) {
+  const std::vector<Key> keys = {warm_[7], cold_[0], cold_[1]};
+  const Completion answer = restored(keys);
+  settle();
+  const std::vector<Key> counted(keys.begin(), keys.begin() + answer.count);
+  EXPECT_EQ(count_ready(*client_, space_, counted), counted.size());
+}
+
 TEST_F(RestoreTest, SaysWhatFoundNoSlot) {
   std::vector<SimLease> leases;
   for (std::size_t i = 0; i < 6; ++i) leases.push_back(*client_->acquire(space_, warm_[i]));

@@ -2,6 +2,7 @@
 // A DiskStore on a simulated disk, and an owner around it: an index of what the events said, time by hand. One life of a
 // daemon; the disk outlives it. Blocks are patterns of their keys, so that a reader can tell whose bytes it holds.
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -82,7 +83,8 @@ class SimStore {
   Code mark_now(const DiskKey& key);
 
   // What happened
-  std::vector<DiskEvent> events;  ///< all but entries and progress
+  std::deque<DiskEvent>
+      events;  ///< all but entries and progress; a reference to one stays good while more come
   std::uint64_t wrong_bytes = 0;  ///< a get said kOk, and the bytes are another key's
   std::function<void(const DiskEvent&)> on_event;
   std::function<ReclaimAnswer(const ReclaimQuestion&)>

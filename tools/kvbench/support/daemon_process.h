@@ -12,8 +12,9 @@
 namespace kvtier::bench {
 
 struct DaemonOptions {
-  std::string socket;  ///< not empty: use the daemon that listens there
+  std::string socket{};  ///< not empty: use the daemon that listens there
   std::uint64_t host_bytes = 0;
+  std::string config{};  ///< text of a configuration file; empty: the defaults
 };
 
 class DaemonProcess {
@@ -30,7 +31,7 @@ class DaemonProcess {
   [[nodiscard]] DaemonCounters counters() const;
 
  private:
-  void start(std::uint64_t host_bytes);
+  void start(const DaemonOptions& options);
   void wait_until_ready();
   [[noreturn]] void fail(const std::string& why);
   void stop();

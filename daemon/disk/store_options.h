@@ -46,8 +46,9 @@ struct DiskStoreOptions {
   std::uint32_t syncs_left_out = 0;  ///< tests: a bit for each SyncCause (path_sync.h)
 };
 
-/// An index of more than this seals its segment. With it a footer, and the index of what is open, have fixed sizes.
-inline constexpr std::uint64_t kIndexBytesMax = 2 * kMiB;
+/// An index of more than this seals its segment: enough for 256 MiB of 4 KiB blocks. With it a footer, and the index of
+/// what is open, have fixed sizes.
+inline constexpr std::uint64_t kIndexBytesMax = 8 * kMiB;
 inline constexpr std::uint32_t kScopesMax = 256;
 /// A unit between two superblock copies, of any value: probes write it.
 inline constexpr std::uint64_t kProbeOffset = kSuperblockStrideBytes / 2;

@@ -17,6 +17,7 @@ struct AllOptions {
   IdleOptions idle;
   MemoryOptions memory;
   NvmeOptions nvme;
+  RestartOptions restart;
 };
 
 using CLI::Range;
@@ -106,6 +107,17 @@ CLI::App* nvme_add(CLI::App& app, NvmeOptions& to) {
   return command;
 }
 
+CLI::App* restart_add(CLI::App& app, RestartOptions& to) {
+  CLI::App* command = app.add_subcommand("restart", "time until a daemon serves what lies on its disk");
+  command->add_option("--folder", to.folder, "a folder on the disk")->check(CLI::ExistingDirectory);
+  command->add_option("--blocks", to.blocks, "blocks on disk")->check(Range(1'000, 16'000'000));
+  command->add_option("--block-bytes", to.block_bytes, "bytes of a block")
+      ->check(Range(std::uint64_t{4096}, 32 * kMiB));
+  command->add_option("--host-bytes", to.host_bytes, "the pool in memory")
+      ->check(Range(64 * kMiB, kMiB * kMiB));
+  return command;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv) {
@@ -129,6 +141,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   on(idle_add(app, options->idle), run_idle, options->idle);
   on(memory_add(app, options->memory), run_memory, options->memory);
   on(nvme_add(app, options->nvme), run_nvme, options->nvme);
+  on(restart_add(app, options->restart), run_restart, options->restart);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,12 +3,8 @@
 
 #include "tools/kvbench/nvme.h"
 
-#include <unistd.h>
-
 #include <filesystem>
-#include <optional>
 
-#include "libkvclient/base/units.h"
 #include "tools/kvbench/support/failure.h"
 #include "tools/kvbench/support/fio.h"
 #include "tools/kvbench/support/statistics.h"
@@ -17,29 +13,6 @@ namespace kvtier::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A private folder below the one that names the disk.
-class Place {
- public:
-  explicit Place(const std::string& below) : path_((fs::path(below) / "kvbench-nvme-XXXXXX").string()) {
-    need(::mkdtemp(path_.data()) != nullptr,
-         "cannot make a folder in " + below + ": name another with --folder");
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  ~Place() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string make(const std::string& name) const {
-    fs::create_directories(path_ + "/" + name);
-    return path_ + "/" + name;
-  }
-
- private:
-  std::string path_;
-};
 
 struct Turn {
   double fio_write, store, fio_read, restore;  // GB/s
@@ -54,7 +27,7 @@ class Nvme {
   Nvme(const NvmeOptions& options, const Common& common)
       : options_(options),
         common_(common),
-        layout_(nvme_layout(options)),
+        layout_(nvme_layout(options.block_bytes, options.bytes, options.host_bytes)),
         place_(options.folder),
         fio_(place_.path()) {
     need(common.socket.empty(), "nvme restarts the daemon, so it needs one of its own: leave --socket out");
@@ -94,9 +67,8 @@ class Nvme {
 
   // Twice the data: reclaim has no part in what is measured.
   [[nodiscard]] std::string config(const std::string& folder) const {
-    const std::uint64_t bytes = round_up(2 * (options_.bytes + options_.host_bytes), kMiB) + 1024 * kMiB;
-    return "nvme:\n  backend: " + options_.backend + "\n  paths:\n    - {dir: " + folder +
-           ", bytes: " + std::to_string(bytes / kMiB) + "MiB}\n";
+    return nvme_config(folder, 2 * (options_.bytes + options_.host_bytes),
+                       "  backend: " + options_.backend + "\n");
   }
 
   [[nodiscard]] double median_of(double Turn::*field) const {
@@ -148,7 +120,7 @@ class Nvme {
   const NvmeOptions options_;
   const Common& common_;
   const NvmeLayout layout_;
-  const Place place_;
+  const NvmePlace place_;
   const Fio fio_;
   FioShape write_shape_, read_shape_;
   Shared<NvmeBoard> board_;

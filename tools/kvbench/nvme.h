@@ -19,10 +19,28 @@ struct NvmeLayout {
   std::size_t chain_blocks = 0;
   std::uint64_t chains_warm = 0;   ///< fill the pool, before anything is timed
   std::uint64_t chains_timed = 0;  ///< the data
+  std::uint64_t chain_first = 0;
 
   [[nodiscard]] std::uint64_t chains() const { return chains_warm + chains_timed; }
 };
-NvmeLayout nvme_layout(const NvmeOptions& options);
+NvmeLayout nvme_layout(std::uint64_t block_bytes, std::uint64_t bytes, std::uint64_t host_bytes);
+
+/// A private folder below the one that names the disk; gone at the end.
+class NvmePlace {
+ public:
+  explicit NvmePlace(const std::string& below);
+  NvmePlace(const NvmePlace&) = delete;
+  NvmePlace& operator=(const NvmePlace&) = delete;
+  ~NvmePlace();
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string make(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+/// The text of a configuration with one path of that size in it.
+std::string nvme_config(const std::string& folder, std::uint64_t bytes, const std::string& more = {});
 
 /// What one turn found. Bytes are payload.
 struct NvmeBoard {

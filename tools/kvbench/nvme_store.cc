@@ -48,24 +48,17 @@ class Filler {
 
 }  // namespace
 
-NvmeLayout nvme_layout(const NvmeOptions& options) {
-  constexpr std::uint64_t kChainBytes = 32 * kMiB;
-  const auto chain_blocks =
-      static_cast<std::size_t>(std::max<std::uint64_t>(1, kChainBytes / options.block_bytes));
-  const std::uint64_t chain_bytes = chain_blocks * options.block_bytes;
-  return {options.block_bytes, chain_blocks, options.host_bytes / chain_bytes + 2,
-          options.bytes / chain_bytes};
-}
-
 void nvme_store_run(const NvmeLayout& layout, const DaemonProcess& daemon, NvmeBoard& board) {
   Filler filler(layout, daemon.socket());
-  for (std::uint64_t chain = 0; chain < layout.chains_warm; ++chain) filler.publish(chain);
+  for (std::uint64_t chain = 0; chain < layout.chains_warm; ++chain)
+    filler.publish(layout.chain_first + chain);
   const DaemonCounters counters = daemon.counters();
   const std::uint64_t stored = counters.value("demoted_bytes");
   const std::uint64_t unsaved = counters.value("evictions_unsaved");
   const std::uint64_t cpu_ns = process_activity(daemon.pid()).cpu_ns;
   const TimeNs start = now_ns();
-  for (std::uint64_t chain = layout.chains_warm; chain < layout.chains(); ++chain) filler.publish(chain);
+  for (std::uint64_t chain = layout.chains_warm; chain < layout.chains(); ++chain)
+    filler.publish(layout.chain_first + chain);
   board.store_ns.store(now_ns() - start);
   board.stored_bytes.store(counters.value("demoted_bytes") - stored);
   board.published_bytes.store(layout.chains_timed * layout.chain_blocks * layout.block_bytes);

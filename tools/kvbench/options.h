@@ -66,6 +66,13 @@ struct NvmeOptions {
   std::string backend = "auto";                         ///< as in the setting nvme.backend
 };
 
+struct RestartOptions {
+  std::string folder = "/var/tmp";
+  std::uint64_t blocks = 1'000'000;  ///< on disk
+  std::uint64_t block_bytes = 4096;
+  std::uint64_t host_bytes = std::uint64_t{256} << 20;
+};
+
 /// One file each.
 Report run_lookup(const LookupOptions& options, const Common& common);
 Report run_share(const ShareOptions& options, const Common& common);
@@ -74,6 +81,7 @@ Report run_clients(const ClientsOptions& options, const Common& common);
 Report run_idle(const IdleOptions& options, const Common& common);
 Report run_memory(const MemoryOptions& options, const Common& common);
 Report run_nvme(const NvmeOptions& options, const Common& common);
+Report run_restart(const RestartOptions& options, const Common& common);
 
 struct CommandLine {
   Common common;

@@ -134,6 +134,13 @@ void DaemonProcess::stop() {
   fs::remove_all(folder_, ignored);
 }
 
+void DaemonProcess::kill() {
+  need(child_ > 0, "only a daemon of one's own is killed");
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+  child_ = -1;
+}
+
 DaemonCounters DaemonProcess::counters() const {
   return DaemonCounters((fs::path(socket_).parent_path() / "counters").string());
 }

@@ -26,6 +26,9 @@ class DaemonProcess {
   /// Stops its own daemon and removes the folder.
   ~DaemonProcess();
 
+  /// Ends its own daemon as a crash does.
+  void kill();
+
   [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] pid_t pid() const;
   [[nodiscard]] DaemonCounters counters() const;

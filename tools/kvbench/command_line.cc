@@ -18,6 +18,7 @@ struct AllOptions {
   MemoryOptions memory;
   NvmeOptions nvme;
   RestartOptions restart;
+  LoadOptions load;
 };
 
 using CLI::Range;
@@ -118,6 +119,16 @@ CLI::App* restart_add(CLI::App& app, RestartOptions& to) {
   return command;
 }
 
+CLI::App* load_add(CLI::App& app, LoadOptions& to) {
+  CLI::App* command = app.add_subcommand("load", "one call that brings a prefix back from disk");
+  command->add_option("--folder", to.folder, "a folder on the disk")->check(CLI::ExistingDirectory);
+  command->add_option("--block-bytes", to.block_bytes, "bytes of a block")
+      ->check(Range(std::uint64_t{4096}, 32 * kMiB));
+  command->add_option("--blocks", to.blocks, "blocks a load; --repeats is how many loads")
+      ->check(Range(1, 4096));
+  return command;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv) {
@@ -142,6 +153,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   on(memory_add(app, options->memory), run_memory, options->memory);
   on(nvme_add(app, options->nvme), run_nvme, options->nvme);
   on(restart_add(app, options->restart), run_restart, options->restart);
+  on(load_add(app, options->load), run_load, options->load);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

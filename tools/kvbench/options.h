@@ -73,6 +73,12 @@ struct RestartOptions {
   std::uint64_t host_bytes = std::uint64_t{256} << 20;
 };
 
+struct LoadOptions {
+  std::string folder = "/var/tmp";
+  std::uint64_t block_bytes = 2 << 20;
+  std::size_t blocks = 64;  ///< a load
+};
+
 /// One file each.
 Report run_lookup(const LookupOptions& options, const Common& common);
 Report run_share(const ShareOptions& options, const Common& common);
@@ -81,6 +87,7 @@ Report run_clients(const ClientsOptions& options, const Common& common);
 Report run_idle(const IdleOptions& options, const Common& common);
 Report run_memory(const MemoryOptions& options, const Common& common);
 Report run_nvme(const NvmeOptions& options, const Common& common);
+Report run_load(const LoadOptions& options, const Common& common);
 Report run_restart(const RestartOptions& options, const Common& common);
 
 struct CommandLine {

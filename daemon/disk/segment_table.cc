@@ -1,6 +1,7 @@
 #include "daemon/disk/segment_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "libkvclient/base/check.h"
 
@@ -35,14 +36,40 @@ std::optional<std::uint32_t> SegmentTable::pick_free() const {
   return static_cast<std::uint32_t>(found - rows_.begin());
 }
 
-std::optional<std::uint32_t> SegmentTable::pick_victim() const {
+bool SegmentTable::may_be_victim(const SegmentRow& row) const {
+  if (row.state != SegmentState::kSealed) return false;
+  if (row.is_void) return true;
+  return row.index_bytes != 0 && (row.marks == 0 || count(SegmentState::kFree) > 0);
+}
+
+std::uint64_t SegmentTable::newest_generation() const {
+  std::uint64_t newest = 0;
+  for (const SegmentRow& row : rows_) newest = std::max(newest, row.generation);
+  return newest;
+}
+
+bool SegmentTable::has_victim() const {
+  return std::any_of(rows_.begin(), rows_.end(), [&](const SegmentRow& row) { return may_be_victim(row); });
+}
+
+std::optional<std::uint32_t> SegmentTable::pick_victim(std::uint64_t segment_bytes) const {
+  const std::uint64_t newest = newest_generation();
+  const auto benefit_to_cost = [&](const SegmentRow& row) {
+    if (row.live_count == 0) return std::numeric_limits<double>::infinity();
+    const auto live = static_cast<double>(std::min(row.live_bytes, segment_bytes));
+    const auto whole = static_cast<double>(segment_bytes);
+    return (whole - live) * static_cast<double>(newest - row.generation + 1) / (whole + live);
+  };
   std::optional<std::uint32_t> best;
-  const bool may_move = count(SegmentState::kFree) > 0;
+  double best_ratio = 0;
   for (std::uint32_t i = 0; i < count(); ++i) {
     const SegmentRow& row = rows_[i];
-    if (row.state != SegmentState::kSealed || (row.index_bytes == 0 && !row.is_void)) continue;
-    if (row.marks > 0 && !row.is_void && !may_move) continue;
-    if (!best.has_value() || row.live_bytes < rows_[*best].live_bytes) best = i;
+    if (!may_be_victim(row)) continue;
+    const double ratio = benefit_to_cost(row);
+    const bool is_older = best.has_value() && row.generation < rows_[*best].generation;
+    if (best.has_value() && (ratio < best_ratio || (ratio == best_ratio && !is_older))) continue;
+    best = i;
+    best_ratio = ratio;
   }
   return best;
 }

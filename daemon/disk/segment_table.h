@@ -77,9 +77,13 @@ class SegmentTable {
 
   /// The free one of the lowest number.
   [[nodiscard]] std::optional<std::uint32_t> pick_free() const;
-  /// The sealed one with the least live bytes; those without a footer wait for the next start. While no segment is free
-  /// only those without marks: blocks may be dropped, marks have to be moved.
-  [[nodiscard]] std::optional<std::uint32_t> pick_victim() const;
+  /// The sealed one where most is gained for what it costs: (1 - u) * age / (1 + u), with u the part of the segment that
+  /// lives and age the segments opened since (Rosenblum and Ousterhout 1992, 3.6). Where nothing lives there is no cost: it
+  /// goes first. Of equals, and where all is live, the oldest. Those without a footer wait for the next start. While no segment is free only those without marks: blocks may
+  /// be dropped, marks have to be moved.
+  [[nodiscard]] std::optional<std::uint32_t> pick_victim(std::uint64_t segment_bytes) const;
+  /// Whether there is one.
+  [[nodiscard]] bool has_victim() const;
 
   /// Whether the locator's use of the segment is the present one, and may be read.
   [[nodiscard]] bool is_current(const DiskLocator& locator) const;
@@ -94,6 +98,9 @@ class SegmentTable {
   [[nodiscard]] std::uint64_t marks() const;
 
  private:
+  [[nodiscard]] bool may_be_victim(const SegmentRow& row) const;
+  [[nodiscard]] std::uint64_t newest_generation() const;
+
   std::vector<SegmentRow> rows_;
   std::array<std::uint32_t, kSegmentStateCount> counts_{};
   std::uint64_t live_bytes_ = 0;

@@ -17,7 +17,7 @@ StoreReclaim::StoreReclaim(StoreShared& shared, std::span<std::byte> index, std:
 
 ReclaimView StoreReclaim::view(const StorePath& path) const {
   const bool is_active = step_ != Step::kIdle && paths_[path_].path == &path;
-  return {is_active, !is_stopped_ && path.segments.pick_victim().has_value()};
+  return {is_active, !is_stopped_ && path.segments.has_victim()};
 }
 
 void StoreReclaim::step(TimeNs now_ns) {
@@ -76,7 +76,8 @@ void StoreReclaim::begin(TimeNs now_ns) {
     StorePath& candidate = *path().path;
     if (!candidate.health.is_serving()) continue;
     if (candidate.segments.count(SegmentState::kFree) >= shared_.options.free_segments_low) continue;
-    const std::optional<std::uint32_t> victim = candidate.segments.pick_victim();
+    const std::optional<std::uint32_t> victim =
+        candidate.segments.pick_victim(candidate.geometry.segment_bytes);
     if (!victim.has_value()) continue;
     next_path_ = path_ + 1;
     segment_ = *victim;

@@ -1,6 +1,7 @@
 #pragma once
-// Gains segments: takes the one with the least that lives, asks the owner about each of its blocks, moves what is to
-// be kept, makes that durable, erases the segment, and frees it when that is durable too. One at a time in a store.
+// Gains segments: takes the one that gives most for its cost (SegmentTable::pick_victim), asks the owner about each of
+// its blocks, moves what is to be kept, makes that durable, erases the segment, and frees it when that is durable too. One
+// at a time in a store.
 
 #include <array>
 #include <cstdint>

@@ -62,24 +62,65 @@ TEST(SegmentTable, OnlyThePresentUseOfASegmentIsCurrent_D16) {
   EXPECT_EQ(table.count(SegmentState::kFree), 4U);
 }
 
-TEST(SegmentTable, TheVictimIsTheOneWithTheLeastThatLives) {
-  SegmentTable table(3);
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    table.open(i, i + 1, 1);
-    for (std::uint32_t j = 0; j <= (i + 1) % 3; ++j) table.count_live(locator_of(i, i + 1, 1, 10 * i + j));
-    table.set_state(i, SegmentState::kSealing);
-    table.set_state(i, SegmentState::kSealed);
+class Victim : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kBlocksMax = 10;  // in a segment
+
+  /// Sealed, with its footer, and so many blocks that live.
+  void seal(std::uint32_t segment, std::uint64_t generation, std::uint32_t blocks) {
+    table_.open(segment, generation, 1);
+    for (std::uint32_t j = 0; j < blocks; ++j) table_.count_live(block(segment, generation, j));
+    table_.set_state(segment, SegmentState::kSealing);
+    table_.set_state(segment, SegmentState::kSealed);
+    table_[segment].index_bytes = 100;
   }
-  EXPECT_EQ(table.pick_victim(), std::nullopt) << "without a footer nobody knows what is in them";
-  for (std::uint32_t i = 0; i < 3; ++i) table[i].index_bytes = 100;
-  EXPECT_EQ(table.pick_victim(), 2U);
-  table.forget(locator_of(0, 1, 1, 0));
-  table.forget(locator_of(0, 1, 1, 1));
-  EXPECT_EQ(table.pick_victim(), 0U);
-  EXPECT_EQ(table.live_count(), 4U);
-  table[1].is_void = true;
-  table[1].index_bytes = 0;
-  EXPECT_TRUE(table.pick_victim().has_value());
+  void forget(std::uint32_t segment, std::uint64_t generation, std::uint32_t blocks) {
+    for (std::uint32_t j = 0; j < blocks; ++j) table_.forget(block(segment, generation, j));
+  }
+  static DiskLocator block(std::uint32_t segment, std::uint64_t generation, std::uint32_t number) {
+    return locator_of(segment, generation, 1, kBlocksMax * segment + number);
+  }
+  [[nodiscard]] std::optional<std::uint32_t> pick() const { return table_.pick_victim(segment_bytes_); }
+
+  SegmentTable table_{4};
+  const std::uint64_t segment_bytes_ = kBlocksMax * disk_bytes(block(0, 1, 0));
+};
+
+// The tier was full of what came first, and kept it for ever, while the two or three youngest segments were written over
+// and over.
+TEST_F(Victim, IsTheOldestWhereAllIsLive) {
+  seal(0, 7, kBlocksMax);
+  seal(1, 5, kBlocksMax);
+  seal(2, 6, kBlocksMax);
+  EXPECT_EQ(pick(), 1U);
+}
+
+TEST_F(Victim, IsWhereNothingLivesWhateverItsAge) {
+  seal(0, 1, kBlocksMax / 2);
+  seal(1, 1000, 1);
+  EXPECT_EQ(pick(), 0U);
+  forget(1, 1000, 1);
+  EXPECT_EQ(pick(), 1U);
+}
+
+// Equal at (1 - u) * age / (1 + u): 0.1 * 19 / 1.9 and 0.5 * 3 / 1.5.
+TEST_F(Victim, AgeCountsAgainstWhatLives) {
+  seal(0, 82, 9);
+  seal(1, 98, 5);
+  seal(2, 100, kBlocksMax);
+  EXPECT_EQ(pick(), 0U) << "of equals the older one";
+  forget(1, 98, 1);
+  EXPECT_EQ(pick(), 1U) << "less lives";
+}
+
+TEST_F(Victim, HasAFooterOrNothingOfUse) {
+  seal(0, 1, 2);
+  table_[0].index_bytes = 0;
+  EXPECT_EQ(pick(), std::nullopt) << "without a footer nobody knows what is in it";
+  EXPECT_FALSE(table_.has_victim());
+  table_[0].is_void = true;
+  EXPECT_EQ(pick(), 0U);
+  EXPECT_TRUE(table_.has_victim());
 }
 
 TEST(SegmentTableDeath, AnIllegalChangeStopsTheProcess) {

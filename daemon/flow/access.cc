@@ -28,6 +28,7 @@ std::uint32_t access_touch_run(StoreState& state, BlockId last, std::uint32_t co
   std::uint32_t touched = 0;
   for (BlockId id = last; id != BlockId::kNone && touched < count; ++touched) {
     BlockRecord& record = state.blocks[id];
+    if (is_hit) record.flags |= kBlockUsed;
     // An adopted block is on no evictor's list before its checksum was compared.
     if (record.state == BlockState::kReady && (record.flags & kBlockUnverified) == 0) {
       if (is_hit) ++record.hits;

@@ -1,14 +1,10 @@
 #include "daemon/flow/disk_reclaim.h"
 
 #include "daemon/flow/cool.h"
-#include "daemon/flow/demote.h"
 #include "daemon/flow/disk_send.h"
 
 namespace kvtier {
 namespace {
-
-// What was used since then is worth a write.
-constexpr std::uint32_t kRecentMs = 60'000;
 
 // The block whose copy is exactly this one; kNone: nobody's is.
 BlockId named_by(StoreState& state, const DiskNews& news, const DiskLocator& locator) {
@@ -18,17 +14,10 @@ BlockId named_by(StoreState& state, const DiskNews& news, const DiskLocator& loc
   return state.disk->locators[index_of(id)] == locator ? id : BlockId::kNone;
 }
 
-bool is_hot(const StoreState& state, const BlockRecord& record) {
-  const auto now_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);
-  return record.hits > 0 || now_ms - record.access_ms < kRecentMs || record.state == BlockState::kRestoring;
-}
-
-// It may be written again when it is cold.
-void lose(StoreState& state, BlockId id) {
-  const BlockRecord& record = state.blocks[id];
-  Tenant& tenant = state.tenants[record.tenant];
-  demote_is_due(state, tenant, tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class);
-  copy_lost(state, id);
+// The second chance: what was used since this copy was written, or moved, is moved once more (disk_attach takes the mark
+// away). The rest leaves in the order in which it was written.
+bool is_wanted(const BlockRecord& record) {
+  return (record.flags & kBlockUsed) != 0 || record.state == BlockState::kRestoring;
 }
 
 }  // namespace
@@ -39,8 +28,10 @@ void disk_on_question(StoreState& state, const DiskNews& news) {
   command.kind = DiskCommandKind::kAnswer;
   command.tag = news.tag;
   if (id != BlockId::kNone) {
-    command.answer = is_hot(state, state.blocks[id]) ? ReclaimAnswer::kKeep : ReclaimAnswer::kDrop;
-    if (command.answer == ReclaimAnswer::kDrop) lose(state, id);
+    command.answer = is_wanted(state.blocks[id]) ? ReclaimAnswer::kKeep : ReclaimAnswer::kDrop;
+    // No write is due for it, or a full tier would drop and write the same blocks for ever: whoever needs slots next
+    // finds it unsaved.
+    if (command.answer == ReclaimAnswer::kDrop) copy_lost(state, id);
   }
   disk_send(state, command);
 }
@@ -55,7 +46,7 @@ void disk_on_dropped(StoreState& state, const DiskNews& news) {
   const BlockId id = named_by(state, news, news.old);
   if (id == BlockId::kNone) return;
   ++state.stats.disk_lost;
-  lose(state, id);
+  copy_lost(state, id);
 }
 
 }  // namespace kvtier

@@ -45,7 +45,8 @@ std::size_t disk_flush(StoreState& state) {
 void disk_attach(StoreState& state, BlockId id, const DiskLocator& locator) {
   disk_detach(state, id);
   state.disk->locators[index_of(id)] = locator;
-  state.blocks[id].flags |= kBlockOnDisk;
+  BlockRecord& record = state.blocks[id];
+  record.flags = static_cast<std::uint16_t>((record.flags | kBlockOnDisk) & ~kBlockUsed);
 }
 
 void disk_detach(StoreState& state, BlockId id) {

@@ -13,7 +13,7 @@ void disk_send(StoreState& state, const DiskCommand& command);
 /// Hands over what waits. Returns how much.
 std::size_t disk_flush(StoreState& state);
 
-/// The block is on disk at `locator`, from here on.
+/// The block is on disk at `locator`, from here on: written there just now, so not used since.
 void disk_attach(StoreState& state, BlockId id, const DiskLocator& locator);
 /// The block's copy is named by nobody from here on; none: nothing happens.
 void disk_detach(StoreState& state, BlockId id);

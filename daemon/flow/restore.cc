@@ -37,7 +37,7 @@ void begin_one(StoreState& state, BlockId id, const TakenSlot& taken, const Rest
   cold_unlist(state, id);
   record.slot = taken.slot;
   record.generation = taken.generation;
-  record.flags &= static_cast<std::uint16_t>(~kBlockDoubtful);
+  record.flags = static_cast<std::uint16_t>((record.flags | kBlockUsed) & ~kBlockDoubtful);
   state.blocks.set_state(id, BlockState::kRestoring);
   state.slab_of(taken.slot).set_block(taken.slot.slot(), id);
   state.tree->settle(id);

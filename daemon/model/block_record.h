@@ -70,6 +70,9 @@ inline constexpr std::uint16_t kBlockDoubtful =
 inline constexpr std::uint16_t kBlockOrphan =
     4096;  ///< cold: waits in the list of those whose parent is not known
 
+inline constexpr std::uint16_t kBlockUsed =
+    16384;  ///< acquired, or restored, since its copy on disk was written or moved
+
 struct BlockRecord {
   Key key;
   Generation generation;   ///< of the host slot

@@ -15,6 +15,8 @@ constexpr std::uint32_t kLooksStep = 64;
 constexpr std::uint64_t kWindowPart = 8;
 constexpr std::uint64_t kWindowMin = 64;
 constexpr std::uint64_t kWindowMax = 4096;
+// Pauses of 10 ms and twice that each time, up to a second: some four seconds.
+constexpr std::uint32_t kRetriesMax = 10;
 
 std::uint32_t window(const SlotClass& slot_class) {
   return static_cast<std::uint32_t>(std::clamp(slot_class.slots / kWindowPart, kWindowMin, kWindowMax));
@@ -28,7 +30,8 @@ bool is_short(const StoreState& state, const Tenant& tenant, const SlotClass& sl
 }
 
 void begin_scan(SlotClass& slot_class) {
-  slot_class.saving = {.left = window(slot_class)};
+  slot_class.saving.is_due = false;
+  slot_class.saving.left = window(slot_class);
   slot_class.evictor->set_mark(slot_class.evictor->coldest());
 }
 
@@ -73,7 +76,10 @@ std::size_t save_committed(StoreState& state) {
 }  // namespace
 
 void demote_is_due(StoreState& state, Tenant& tenant, std::uint32_t slot_class) {
-  if (state.disk) tenant.classes[slot_class].saving.is_due = true;
+  if (!state.disk) return;
+  SavingScan& saving = tenant.classes[slot_class].saving;
+  saving.is_due = true;
+  saving.retries = kRetriesMax;
 }
 
 void demote_committed(StoreState& state, BlockId id) {

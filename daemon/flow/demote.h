@@ -9,10 +9,13 @@ namespace kvtier {
 
 /// Puts are taken now: it is worth waiting for one.
 [[nodiscard]] bool demote_works(const StoreState& state);
+/// For as long as a reservation would wait no put was answered well: nobody waits again before one is.
+[[nodiscard]] bool demote_is_silent(const StoreState& state);
 /// The block is ready, not on disk, and could be.
 [[nodiscard]] bool demote_can_save(const StoreState& state, BlockId id);
 
-/// The cold end of a class may be another one: it will be looked at.
+/// Somebody needs slots of the class, so its cold end is to be clean: it will be looked at. Not for a copy that reclaim
+/// drops: in a full tier each put costs one.
 void demote_is_due(StoreState& state, Tenant& tenant, std::uint32_t slot_class);
 /// A block was committed.
 void demote_committed(StoreState& state, BlockId id);

@@ -11,6 +11,25 @@ namespace {
 constexpr TimeNs kPauseMinNs = 10 * kNsPerMs;
 constexpr TimeNs kPauseMaxNs = kNsPerSecond;
 
+void wake_all(StoreState& state) {
+  for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
+}
+
+// One block more that may leave, for the reservation that waits longest for such: it is tried again when it has as many as
+// it misses, so that it looks at the cold end once, however many answers come.
+void wake_for(StoreState& state, const BlockRecord& record) {
+  if (record.state != BlockState::kReady || (record.flags & kBlockOnDisk) == 0) return;
+  Tenant& tenant = state.tenants[record.tenant];
+  const std::uint32_t slot_class = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class;
+  tenant.classes[slot_class].barren = {};
+  for (Deferred& each : state.deferred) {
+    const bool is_its = each.is_for_saving && each.tenant == tenant.id && each.slot_class == slot_class;
+    if (!is_its || each.is_ready) continue;
+    each.is_ready = --each.unsaved == 0;
+    return;
+  }
+}
+
 // Nothing of the tier reads the slot any more.
 void let_go(StoreState& state, BlockRecord& record) {
   record.flags &= static_cast<std::uint16_t>(~kBlockStoring);
@@ -28,6 +47,7 @@ void end_put(StoreState& state, BlockRecord& record, const DiskNews& news) {
 void saved(StoreState& state, BlockId id, const DiskLocator& locator) {
   BlockRecord& record = state.blocks[id];
   state.disk->puts_pause_ns = 0;
+  state.disk->puts_heard_ns = state.now();
   // It was dropped meanwhile, or recovery found a copy.
   if (record.state != BlockState::kReady || (record.flags & kBlockOnDisk) != 0)
     return disk_forget(state, locator);
@@ -38,9 +58,14 @@ void saved(StoreState& state, BlockId id, const DiskLocator& locator) {
   state.stats.demoted_bytes += tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].block_bytes;
 }
 
+// As often as may be: what a full tier takes costs it other blocks, and beside one that also fails that would not end.
 void scan_all_again(StoreState& state) {
   for (Tenant& tenant : state.tenants) {
-    for (SlotClass& each : tenant.classes) each.saving.is_due = true;
+    for (SlotClass& each : tenant.classes) {
+      if (each.saving.is_due || each.saving.retries == 0) continue;
+      --each.saving.retries;
+      each.saving.is_due = true;
+    }
   }
 }
 
@@ -61,6 +86,12 @@ void failed(StoreState& state, const BlockRecord& record, Code code) {
 bool demote_works(const StoreState& state) {
   return state.disk && state.disk->life == DiskTier::Life::kReady &&
          state.now() >= state.disk->puts_again_ns && state.disk->port.takes_puts();
+}
+
+bool demote_is_silent(const StoreState& state) {
+  const DiskTier& disk = *state.disk;
+  if (disk.puts_open == 0 && disk.puts_pause_ns == 0) return false;  // nothing is to be heard
+  return state.now() - disk.puts_heard_ns >= state.options.disk_wait_ns;
 }
 
 bool demote_can_save(const StoreState& state, BlockId id) {
@@ -87,12 +118,13 @@ void demote_on_put(StoreState& state, const DiskNews& news) {
   } else {
     failed(state, record, news.code);
   }
-  for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
+  if (news.code != Code::kOk || state.disk->puts_open == 0) return wake_all(state);
+  if (!news.is_held) wake_for(state, record);
 }
 
 void demote_on_released(StoreState& state, BlockId id) {
   let_go(state, state.blocks[id]);
-  for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
+  wake_for(state, state.blocks[id]);
 }
 
 }  // namespace kvtier

@@ -51,8 +51,11 @@ class Group {
     if (record.parent != BlockId::kNone) command.parent = state_.blocks[record.parent].key;
     disk_send(state_, command);
     record.flags |= kBlockStoring;
-    ++state_.disk->puts_open;
-    state_.disk->put_bytes += slab.slot_bytes();
+    DiskTier& disk = *state_.disk;
+    // A tier that fails is not heard before it takes something.
+    if (disk.puts_open == 0 && disk.puts_pause_ns == 0) disk.puts_heard_ns = state_.now();
+    ++disk.puts_open;
+    disk.put_bytes += slab.slot_bytes();
   }
 
   StoreState& state_;

@@ -57,6 +57,7 @@ struct DiskTier {
 
   std::uint32_t puts_open = 0;
   std::uint64_t put_bytes = 0;
+  TimeNs puts_heard_ns = 0;    ///< one was answered well then, or the first of those that are open was sent
   TimeNs puts_again_ns = 0;    ///< a put failed: none before then
   TimeNs puts_pause_ns = 0;    ///< how long the last one made us wait
   bool is_waited_for = false;  ///< a reservation waits for a put: what is cold is looked at, whatever is free

@@ -32,6 +32,30 @@ void blame(StoreState& state, const Tenant& tenant, EvictPass& pass) {
   }
 }
 
+// A pass for clean blocks would find what the last one found, as long as the answers that change it are still to come.
+bool is_barren(const StoreState& state, const EvictRequest& request) {
+  const BarrenEnd& barren = request.tenant->classes[request.slot_class].barren;
+  if (!request.spares_unsaved || barren.unsaved == 0 || request.scan_max > kCleanScanMax) return false;
+  const bool is_same = barren.session == SessionIndex::kNone ||
+                       (request.session != nullptr && request.session->index == barren.session);
+  return is_same && state.disk->puts_open > 0;
+}
+
+// What the next pass for clean blocks need not look for.
+void note_barren(const EvictRequest& request, const EvictPass& pass, std::size_t found) {
+  BarrenEnd& barren = request.tenant->classes[request.slot_class].barren;
+  const bool has_left_some = request.is_all_or_nothing && found > 0;
+  if (!request.spares_unsaved || found == request.count || has_left_some) return;
+  barren = {.unsaved = pass.unsaved,
+            .session = request.session != nullptr ? request.session->index : SessionIndex::kNone};
+}
+
+// What is clean runs out, or did: more is to be saved. Not for a background pass that took nothing: it comes again and
+// again, and in a full tier each put costs another copy.
+bool needs_saving(const EvictRequest& request, const EvictPass& pass) {
+  return pass.evicted > 0 || (pass.unsaved > 0 && request.session != nullptr);
+}
+
 }  // namespace
 
 Code evict_begin(StoreState& state, BlockId id) {
@@ -71,6 +95,10 @@ void evict_put_back(StoreState& state, BlockId id) {
 }
 
 EvictPass evict_for(StoreState& state, const EvictRequest& request) {
+  if (is_barren(state, request)) {
+    state.evict_scratch.unsaved.clear();
+    return {.unsaved = request.tenant->classes[request.slot_class].barren.unsaved};
+  }
   access_drain(state, *request.tenant, kAccessTouchesMax);
   for (const SessionIndex index : request.tenant->sessions) state.session(index)->pins_seen = 0;
   EvictPass pass;
@@ -87,7 +115,8 @@ EvictPass evict_for(StoreState& state, const EvictRequest& request) {
   }
   if (is_enough) pass.evicted = static_cast<std::uint32_t>(victims.size());
   state.stats.evictions += pass.evicted;
-  if (pass.evicted + pass.unsaved > 0) demote_is_due(state, *request.tenant, request.slot_class);
+  note_barren(request, pass, victims.size());
+  if (needs_saving(request, pass)) demote_is_due(state, *request.tenant, request.slot_class);
   if (pass.pinned > 0) blame(state, *request.tenant, pass);
   return pass;
 }
@@ -106,7 +135,8 @@ std::size_t evict_background(StoreState& state) {
                                    .slot_class = i,
                                    .session = nullptr,
                                    .count = missing,
-                                   .spares_unsaved = demote_works(state)})
+                                   .spares_unsaved = demote_works(state),
+                                   .scan_max = demote_works(state) ? kCleanScanMax : kEvictScanMax})
                      .evicted;
     }
   }

@@ -15,6 +15,9 @@ inline constexpr std::uint32_t kEvictScanMax = 4096;
 /// passing over costs two cache lines, a leased block one pin a session.
 inline constexpr std::uint32_t kEvictPassedOverFactor = 16;
 
+/// The same of a pass for clean blocks: unsaved blocks, which keep their places. Those behind them are hotter.
+inline constexpr std::uint32_t kCleanScanMax = 256;
+
 /// Blocks that are not on disk yet, of which a pass tells: as many as puts may be open.
 inline constexpr std::uint32_t kUnsavedMax = kPutsOpenMax;
 
@@ -35,6 +38,8 @@ struct EvictPass {
   std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them; 0: pins of clients that closed
 };
 
+/// A pass for clean blocks that found too few is remembered (SlotClass::barren): until a block of the class is saved the
+/// next one of that kind finds the same, without a look.
 EvictPass evict_for(StoreState& state, const EvictRequest& request);
 
 /// The background pass: keeps StoreOptions::low_water_blocks free slots in each class that is out of fresh

@@ -15,6 +15,7 @@ class Gathering {
         request_(request),
         pass_(pass),
         evictor_(*request.tenant->classes[request.slot_class].evictor),
+        is_silent_(state.disk && demote_is_silent(state)),
         victims_(state.evict_scratch.victims),
         passed_over_(state.evict_scratch.passed_over) {
     victims_.clear();
@@ -64,9 +65,11 @@ class Gathering {
     return has(id, kBlockStoring) || (request_.spares_unsaved && demote_can_save(state_, id));
   }
 
-  // Keeps its place: it is next once it is on disk.
+  // Keeps its place: it is next once it is on disk. What a tier reads that says nothing is like what is leased: not looked
+  // at again before the others.
   Code spare(BlockId id) {
     if (!state_.tree->has_only_leaving_children(id)) return Code::kExists;
+    if (has(id, kBlockStoring) && is_silent_) evictor_.defer(id);
     std::vector<BlockId>& unsaved = state_.evict_scratch.unsaved;
     if (!has(id, kBlockStoring) && unsaved.size() < unsaved.capacity()) unsaved.push_back(id);
     ++pass_.unsaved;
@@ -122,6 +125,7 @@ class Gathering {
   const EvictRequest& request_;
   EvictPass& pass_;
   Evictor& evictor_;
+  const bool is_silent_;
   std::vector<BlockId>& victims_;
   std::vector<BlockId>& passed_over_;
 };

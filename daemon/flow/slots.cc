@@ -71,9 +71,6 @@ EvictPass evict_pass(StoreState& state, const SlotRequest& request, std::uint32_
   return pass;
 }
 
-// Unsaved blocks that a pass for clean ones looks at: those behind them are hotter.
-constexpr std::uint32_t kCleanScanMax = 256;
-
 // Clean blocks first. Where there are too few, what is in the way is written to disk now; true: and waited for.
 bool evict_clean_and_take(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
                           SlotOutcome& outcome) {
@@ -81,12 +78,14 @@ bool evict_clean_and_take(StoreState& state, const SlotRequest& request, std::ui
   if (outcome.slots.size() == request.count || pass.unsaved == 0) return false;
   demote_now(state, state.evict_scratch.unsaved);
   outcome.could_wait = outcome.is_for_saving = request.may_wait_for_saving && demote_works(state);
+  outcome.missing = static_cast<std::uint32_t>(request.count - outcome.slots.size());
   return outcome.could_wait;
 }
 
 void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t scan_max,
                     SlotOutcome& outcome) {
-  if (demote_works(state) && evict_clean_and_take(state, request, scan_max, outcome)) return;
+  const bool is_heard = demote_works(state) && !demote_is_silent(state);
+  if (is_heard && evict_clean_and_take(state, request, scan_max, outcome)) return;
   // A stock costs nobody an unsaved block while it could be saved.
   if (outcome.slots.size() == request.count || (request.is_for_stock && demote_works(state))) return;
   const EvictPass pass = evict_pass(state, request, scan_max, false, outcome);

@@ -58,6 +58,14 @@ struct EmptyingRefusal {
 struct SavingScan {
   bool is_due = false;     ///< the cold end may be another one than at the last scan
   std::uint32_t left = 0;  ///< blocks to be looked at; 0: no scan is under way
+  std::uint32_t retries =
+      0;  ///< scans that puts which fail may still make due, before somebody needs slots again
+};
+
+/// The cold end as the last pass for clean blocks left it (evict.h).
+struct BarrenEnd {
+  std::uint32_t unsaved = 0;  ///< blocks not on disk that were in its way; 0: it may find some
+  SessionIndex session = SessionIndex::kNone;  ///< in slabs of this one; kNone: of all
 };
 
 /// All slabs of a namespace with one slot size, and the order in which their blocks leave.
@@ -71,6 +79,7 @@ struct SlotClass {
   std::uint64_t slots_stocked = 0;
   EmptyingRefusal refusal;
   SavingScan saving;
+  BarrenEnd barren;
   std::uint32_t look_next = 0;  ///< place in `slabs`: where emptying looks next, beyond the coldest
 };
 
@@ -171,10 +180,13 @@ struct Deferred {
   SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;
   Submission submission{};
-  TimeNs give_up_ns = 0;         ///< others are not waited for any longer
-  TimeNs saving_give_up_ns = 0;  ///< nor are blocks that are being saved
-  bool is_for_saving = false;    ///< what it waits for now
-  bool is_ready = false;         ///< an acknowledgement, or a put, came: try again
+  TimeNs give_up_ns = 0;                    ///< others are not waited for any longer
+  TimeNs saving_give_up_ns = 0;             ///< nor are blocks that are being saved
+  bool is_for_saving = false;               ///< what it waits for now
+  NamespaceId tenant = NamespaceId::kNone;  ///< with is_for_saving: whose blocks
+  std::uint32_t slot_class = 0;             ///< and of which class
+  std::uint32_t unsaved = 0;                ///< so many of them are to be saved before it is tried again
+  bool is_ready = false;                    ///< an acknowledgement, or what was saved, came: try again
 };
 
 /// An invalidation in progress: walks the block table in steps.
@@ -234,13 +246,14 @@ struct SlotOutcome {
   std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
   Cause cause = Cause::kNone;    ///< why there are fewer than asked for
   std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
+  std::uint32_t missing = 0;     ///< fewer by so many
   bool could_wait = false;       ///< a revocation, or a put, is under way: defer and try again
   bool is_for_saving = false;    ///< with could_wait: a put
 
   void clear() {
     slots.clear();
     cause = Cause::kNone;
-    holder_pid = 0;
+    holder_pid = missing = 0;
     could_wait = is_for_saving = false;
   }
 };

@@ -23,6 +23,10 @@ constexpr TimeNs kRevokePatienceNs = 10 * kNsPerMs;
 // What may be open: each has its place in the completion ring. The library keeps to it.
 constexpr std::uint32_t kRequestsOpenMax = kCompletionEntries;
 
+// Blocks saved after which a reservation that waits for more of them is tried again: it takes those, and has the next ones
+// written. A group of puts.
+constexpr std::uint32_t kUnsavedWake = kDiskGroupMax;
+
 // Until when a reservation waits, and for what.
 struct GiveUp {
   TimeNs others_ns = 0;
@@ -36,7 +40,8 @@ bool run_reserve(const Command& command, const GiveUp& give_up) {
   const auto bytes = command_arena(command, reserve_request_bytes(command.submission.count));
   if (bytes.empty()) return false;
   if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
-  if (command_space(command) == nullptr) return true;
+  const Space* space = command_space(command);
+  if (space == nullptr) return true;
   std::memcpy(&input.parent, bytes.data(), sizeof input.parent);
   const auto results = bytes.subspan(reserve_results_offset(command.submission.count));
   const TimeNs now = command.state.now();
@@ -45,12 +50,16 @@ bool run_reserve(const Command& command, const GiveUp& give_up) {
                   {.for_others = now < give_up.others_ns, .for_saving = now < give_up.saving_ns});
   if (end == ReserveEnd::kAnswered) return true;
   ++command.session.requests_open;
+  const std::uint32_t missing = command.state.scratch.taken.missing;
   command.state.deferred.push_back({.session = command.session.index,
                                     .session_id = command.session.id,
                                     .submission = command.submission,
                                     .give_up_ns = give_up.others_ns,
                                     .saving_give_up_ns = give_up.saving_ns,
-                                    .is_for_saving = end == ReserveEnd::kWaitsForSaving});
+                                    .is_for_saving = end == ReserveEnd::kWaitsForSaving,
+                                    .tenant = command.session.tenant,
+                                    .slot_class = space->slot_class,
+                                    .unsaved = std::clamp<std::uint32_t>(missing, 1, kUnsavedWake)});
   return true;
 }
 

@@ -49,10 +49,11 @@ TEST_F(Demote, APrefixGoesAsOneGroupRootFirstWithItsParents) {
 }
 
 TEST_F(Demote, AGroupIsNoLargerThanTheTierTakesAndPutsAreBounded) {
-  make_disk_store(320, {.disk_write = DiskWrite::kThrough});
+  constexpr std::uint32_t kBlocks = kPutsOpenMax + 64;
+  make_disk_store(kBlocks, {.disk_write = DiskWrite::kThrough});
   SimClient& client = add_client();
   port_->is_automatic = false;
-  put_chain(client, usual_space(client), keys_of(1, 320));
+  put_chain(client, usual_space(client), keys_of(1, kBlocks));
   settle();
   EXPECT_EQ(port_->open_count(), kPutsOpenMax);
   EXPECT_EQ(stats().disk_bytes_writing, kPutsOpenMax * kBlock);
@@ -61,7 +62,7 @@ TEST_F(Demote, AGroupIsNoLargerThanTheTierTakesAndPutsAreBounded) {
   settle();
   port_->answer();
   settle();
-  EXPECT_EQ(stats().demotions, 320U);
+  EXPECT_EQ(stats().demotions, kBlocks);
   EXPECT_EQ(stats().disk_bytes_writing, 0U);
 }
 
@@ -142,6 +143,28 @@ TEST_F(Demote, WhatFailedStaysDirtyAndIsTriedAgainLater) {
   clock_.advance(store_->next_deadline() - clock_.now_ns());
   settle();
   EXPECT_EQ(stats().demotions, 16U);
+}
+
+// Some puts succeed, some do not: what a full tier takes costs it other copies, so this ends although nothing is better.
+TEST_F(Demote, NobodyNeedsSlotsSoATierThatFailsIsLeftAlone) {
+  make_disk_store(16);
+  SimClient& client = add_client();
+  port_->ending = [](const DiskCommand& command) {
+    return FakeDiskPort::Ending{.code = command.tag % 2 == 0 ? Code::kNoSpace : Code::kOk};
+  };
+  const SpaceId space = usual_space(client);
+  put(client, space, keys_of(1, 16));
+  for (int i = 0; i < 100; ++i) advance(kNsPerSecond);
+  const std::uint64_t tried = port_->puts;
+  EXPECT_EQ(stats().demotions, 8U);
+  for (int i = 0; i < 100; ++i) advance(kNsPerSecond);
+  EXPECT_EQ(port_->puts, tried);
+  EXPECT_LT(tried, 8U + 16 * 8);
+  port_->ending = nullptr;
+  put(client, space, keys_of(2, 1));
+  settle();
+  EXPECT_EQ(stats().demotions_failed + stats().demotions, port_->puts);
+  EXPECT_GT(port_->puts, tried) << "somebody does";
 }
 
 TEST_F(Demote, BlocksThatTheTierDoesNotTakeAreNotTriedAgainAndNotWaitedFor) {

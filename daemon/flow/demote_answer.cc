@@ -15,18 +15,42 @@ void wake_all(StoreState& state) {
   for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
 }
 
-// One block more that may leave, for the reservation that waits longest for such: it is tried again when it has as many as
+bool is_clean(const BlockRecord& record) {
+  constexpr std::uint16_t kSaved = kBlockOnDisk | kBlockStoring;
+  return record.state == BlockState::kReady && (record.flags & kSaved) == kBlockOnDisk;
+}
+
+// Blocks that may leave now that this one is saved: it and those above it that waited for nothing else. None, as long as
+// there are some below it.
+std::uint32_t count_leaving(const StoreState& state, BlockId id) {
+  if (!is_clean(state.blocks[id]) || state.tree->has_host_children(id)) return 0;
+  std::uint32_t count = 1;
+  for (BlockId up = state.blocks[id].parent; up != BlockId::kNone && count < kDiskGroupMax;
+       id = up, up = state.blocks[up].parent, ++count) {
+    const bool is_only =
+        state.tree->first_host_child(up) == id && state.tree->next_host_sibling(id) == BlockId::kNone;
+    if (!is_only || !is_clean(state.blocks[up])) break;
+  }
+  return count;
+}
+
+// So many blocks more may leave: for the reservations that wait longest for such. Each is tried again when it has as many as
 // it misses, so that it looks at the cold end once, however many answers come.
-void wake_for(StoreState& state, const BlockRecord& record) {
-  if (record.state != BlockState::kReady || (record.flags & kBlockOnDisk) == 0) return;
+void wake_for(StoreState& state, BlockId saved) {
+  std::uint32_t leaving = count_leaving(state, saved);
+  if (leaving == 0) return;
+  const BlockRecord& record = state.blocks[saved];
   Tenant& tenant = state.tenants[record.tenant];
   const std::uint32_t slot_class = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class;
   tenant.classes[slot_class].barren = {};
   for (Deferred& each : state.deferred) {
     const bool is_its = each.is_for_saving && each.tenant == tenant.id && each.slot_class == slot_class;
     if (!is_its || each.is_ready) continue;
-    each.is_ready = --each.unsaved == 0;
-    return;
+    const std::uint32_t its = std::min(leaving, each.unsaved);
+    each.unsaved -= its;
+    each.is_ready = each.unsaved == 0;
+    leaving -= its;
+    if (leaving == 0) return;
   }
 }
 
@@ -119,12 +143,12 @@ void demote_on_put(StoreState& state, const DiskNews& news) {
     failed(state, record, news.code);
   }
   if (news.code != Code::kOk || state.disk->puts_open == 0) return wake_all(state);
-  if (!news.is_held) wake_for(state, record);
+  if (!news.is_held) wake_for(state, id);
 }
 
 void demote_on_released(StoreState& state, BlockId id) {
   let_go(state, state.blocks[id]);
-  wake_for(state, state.blocks[id]);
+  wake_for(state, id);
 }
 
 }  // namespace kvtier

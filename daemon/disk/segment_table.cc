@@ -52,13 +52,13 @@ bool SegmentTable::has_victim() const {
   return std::any_of(rows_.begin(), rows_.end(), [&](const SegmentRow& row) { return may_be_victim(row); });
 }
 
-std::optional<std::uint32_t> SegmentTable::pick_victim(std::uint64_t segment_bytes) const {
+std::optional<std::uint32_t> SegmentTable::pick_victim() const {
   const std::uint64_t newest = newest_generation();
   const auto benefit_to_cost = [&](const SegmentRow& row) {
     if (row.live_count == 0) return std::numeric_limits<double>::infinity();
-    const auto live = static_cast<double>(std::min(row.live_bytes, segment_bytes));
-    const auto whole = static_cast<double>(segment_bytes);
-    return (whole - live) * static_cast<double>(newest - row.generation + 1) / (whole + live);
+    const auto live = static_cast<double>(row.live_bytes);
+    const auto stored = static_cast<double>(row.stored_bytes);
+    return (stored - live) * static_cast<double>(newest - row.generation + 1) / (stored + live);
   };
   std::optional<std::uint32_t> best;
   double best_ratio = 0;
@@ -84,6 +84,7 @@ bool SegmentTable::is_current(const DiskLocator& locator) const {
 void SegmentTable::count_live(const DiskLocator& locator) {
   SegmentRow& row = rows_[locator.segment];
   row.live_bytes += disk_bytes(locator);
+  row.stored_bytes += disk_bytes(locator);
   ++row.live_count;
   live_bytes_ += disk_bytes(locator);
   ++live_count_;

@@ -46,7 +46,8 @@ inline constexpr std::uint64_t kNobodyBorn = ~std::uint64_t{0};
 struct SegmentRow {
   std::uint64_t generation = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t live_bytes = 0;          ///< of locators that are handed out and not forgotten
+  std::uint64_t live_bytes = 0;    ///< of locators that are handed out and not forgotten
+  std::uint64_t stored_bytes = 0;  ///< of all that were, forgotten ones included: padding would pass for dead
   std::uint64_t born_min = kNobodyBorn;  ///< of its blocks, dead ones included
   std::uint32_t live_count = 0;
   std::uint32_t users = 0;  ///< reads and late writes under way: it is not erased under them
@@ -77,11 +78,11 @@ class SegmentTable {
 
   /// The free one of the lowest number.
   [[nodiscard]] std::optional<std::uint32_t> pick_free() const;
-  /// The sealed one where most is gained for what it costs: (1 - u) * age / (1 + u), with u the part of the segment that
-  /// lives and age the segments opened since (Rosenblum and Ousterhout 1992, 3.6). Where nothing lives there is no cost: it
-  /// goes first. Of equals, and where all is live, the oldest. Those without a footer wait for the next start. While no segment is free only those without marks: blocks may
-  /// be dropped, marks have to be moved.
-  [[nodiscard]] std::optional<std::uint32_t> pick_victim(std::uint64_t segment_bytes) const;
+  /// The sealed one where most is gained for what it costs: (1 - u) * age / (1 + u), with u what lives of what was stored
+  /// there and age the segments opened since (Rosenblum and Ousterhout 1992, 3.6). Where nothing lives there is no cost: it
+  /// goes first. Of equals, and where all is live, the oldest. Those without a footer wait for the next start. While no
+  /// segment is free only those without marks: blocks may be dropped, marks have to be moved.
+  [[nodiscard]] std::optional<std::uint32_t> pick_victim() const;
   /// Whether there is one.
   [[nodiscard]] bool has_victim() const;
 

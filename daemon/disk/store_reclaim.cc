@@ -76,8 +76,7 @@ void StoreReclaim::begin(TimeNs now_ns) {
     StorePath& candidate = *path().path;
     if (!candidate.health.is_serving()) continue;
     if (candidate.segments.count(SegmentState::kFree) >= shared_.options.free_segments_low) continue;
-    const std::optional<std::uint32_t> victim =
-        candidate.segments.pick_victim(candidate.geometry.segment_bytes);
+    const std::optional<std::uint32_t> victim = candidate.segments.pick_victim();
     if (!victim.has_value()) continue;
     next_path_ = path_ + 1;
     segment_ = *victim;

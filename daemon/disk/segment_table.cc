@@ -6,6 +6,13 @@
 #include "libkvclient/base/check.h"
 
 namespace kvtier {
+namespace {
+
+// Less of a segment than this makes no difference: one block that died would put a young one before all that are old and
+// full, and what lives in it is dropped, as a rule, not moved.
+constexpr double kDeadPartMin = 16;
+
+}  // namespace
 
 void SegmentTable::set_state(std::uint32_t segment, SegmentState to) {
   SegmentRow& row = rows_[segment];
@@ -58,7 +65,8 @@ std::optional<std::uint32_t> SegmentTable::pick_victim() const {
     if (row.live_count == 0) return std::numeric_limits<double>::infinity();
     const auto live = static_cast<double>(row.live_bytes);
     const auto stored = static_cast<double>(row.stored_bytes);
-    return (stored - live) * static_cast<double>(newest - row.generation + 1) / (stored + live);
+    const double dead = std::max(stored - live, stored / kDeadPartMin);
+    return dead * static_cast<double>(newest - row.generation + 1) / (stored + live);
   };
   std::optional<std::uint32_t> best;
   double best_ratio = 0;

@@ -80,7 +80,7 @@ class SegmentTable {
   [[nodiscard]] std::optional<std::uint32_t> pick_free() const;
   /// The sealed one where most is gained for what it costs: (1 - u) * age / (1 + u), with u what lives of what was stored
   /// there and age the segments opened since (Rosenblum and Ousterhout 1992, 3.6). Where nothing lives there is no cost: it
-  /// goes first. Of equals, and where all is live, the oldest. Those without a footer wait for the next start. While no
+  /// goes first. Where less than a sixteenth is dead age alone counts; of equals the oldest. Those without a footer wait for the next start. While no
   /// segment is free only those without marks: blocks may be dropped, marks have to be moved.
   [[nodiscard]] std::optional<std::uint32_t> pick_victim() const;
   /// Whether there is one.

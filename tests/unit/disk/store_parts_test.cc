@@ -76,7 +76,7 @@ class Victim : public testing::Test {
     for (std::uint32_t j = 0; j < blocks; ++j) table_.forget(block(segment, generation, j));
   }
   static DiskLocator block(std::uint32_t segment, std::uint64_t generation, std::uint32_t number) {
-    return locator_of(segment, generation, 1, 10 * segment + number);
+    return locator_of(segment, generation, 1, 20 * segment + number);
   }
   [[nodiscard]] std::optional<std::uint32_t> pick() const { return table_.pick_victim(); }
 
@@ -111,6 +111,15 @@ TEST_F(Victim, AgeCountsAgainstWhatLives) {
   EXPECT_EQ(pick(), 0U) << "of equals the older one";
   table_.forget(block(1, 98, 5));
   EXPECT_EQ(pick(), 1U) << "less lives";
+}
+
+TEST_F(Victim, IsNoYoungOneForOneDeadBlock) {
+  seal(0, 1, 20);
+  seal(1, 9, 20);
+  forget(1, 9, 1);
+  EXPECT_EQ(pick(), 0U);
+  for (std::uint32_t i = 1; i < 18; ++i) table_.forget(block(1, 9, i));
+  EXPECT_EQ(pick(), 1U);
 }
 
 TEST_F(Victim, HasAFooterOrNothingOfUse) {

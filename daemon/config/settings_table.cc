@@ -83,7 +83,8 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "O_DIRECT, past the page cache: auto uses it where a probe found it to work; on leaves a path out that cannot."},
    INTO(nvme.direct)},
   {{"nvme.write_policy", kChoice, "back", 0, 1, "back|through", kRestart, "",
-    "When blocks are written: back, as they are about to leave memory; through, soon after their commit. Either way a "
+    "When blocks are written: back, as they are about to leave memory; through, soon after their commit. With back a "
+    "stop of the daemon, a clean one too, loses what is in memory alone, unless kvtier-keeper or systemd's descriptor store keeps it. Either way a "
     "power cut costs what was written in the last second or two, and never brings back wrong bytes."},
    INTO(nvme.write_policy)},
   {{"nvme.write_budget_bytes_per_day", kSize, "0", 0, 1024 * kTiB, NO_CHOICE, kRestart, "",

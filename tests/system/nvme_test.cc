@@ -58,6 +58,30 @@ TEST_F(Nvme, blocks_leave_memory_for_disk_and_are_found_after_a_restart) {
   end();
 }
 
+// A third more than the tier holds, then nobody: it wrote at full speed for as long as the daemon lived. Time passes by the
+// daemon's clock.
+TEST_F(Nvme, a_full_tier_rests_when_its_clients_do) {
+  place_.write_config("nvme:\n  segment_bytes: 4MiB\n  paths:\n    - {dir: " + folder("a") +
+                      ", bytes: 200MiB}\n");
+  ASSERT_TRUE(start({"host.bytes=64MiB", "host.slab_bytes=4MiB"})) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    for (std::uint64_t chain = 0; chain < 68; ++chain)
+      ASSERT_TRUE(eventually([&] { return client.store(chain, 0, 64) == 64; })) << client.error();
+  }
+  ASSERT_TRUE(counter_reaches("nvme_blocks_dropped", 1));
+  const auto rest = [&](std::uint64_t seconds) {
+    const std::uint64_t up_s = counters_of(place_)["uptime_seconds"];
+    EXPECT_TRUE(counter_reaches("uptime_seconds", up_s + seconds));
+  };
+  rest(3);
+  const auto before = counters_of(place_);
+  rest(3);
+  const auto after = counters_of(place_);
+  for (const char* name : {"nvme_puts", "nvme_writes", "nvme_written_payloads", "nvme_written_moves"})
+    EXPECT_EQ(after.at(name), before.at(name)) << name;
+}
+
 TEST_F(Nvme, after_a_kill_what_was_flushed_is_found) {
   configure({folder("a")});
   const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};

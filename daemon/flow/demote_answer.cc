@@ -15,6 +15,11 @@ void wake_all(StoreState& state) {
   for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
 }
 
+SlotClass& class_of(StoreState& state, const BlockRecord& record) {
+  Tenant& tenant = state.tenants[record.tenant];
+  return tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class];
+}
+
 bool is_clean(const BlockRecord& record) {
   constexpr std::uint16_t kSaved = kBlockOnDisk | kBlockStoring;
   return record.state == BlockState::kReady && (record.flags & kSaved) == kBlockOnDisk;
@@ -39,13 +44,11 @@ std::uint32_t count_leaving(const StoreState& state, BlockId id) {
 void wake_for(StoreState& state, BlockId saved) {
   std::uint32_t leaving = count_leaving(state, saved);
   if (leaving == 0) return;
-  const BlockRecord& record = state.blocks[saved];
-  Tenant& tenant = state.tenants[record.tenant];
-  const std::uint32_t slot_class = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class;
-  tenant.classes[slot_class].barren = {};
+  SlotClass& slot_class = class_of(state, state.blocks[saved]);
+  slot_class.barren = {};
   for (Deferred& each : state.deferred) {
-    const bool is_its = each.is_for_saving && each.tenant == tenant.id && each.slot_class == slot_class;
-    if (!is_its || each.is_ready) continue;
+    if (!each.is_for_saving || each.is_ready) continue;
+    if (&state.tenants[index_of(each.tenant)].classes[each.slot_class] != &slot_class) continue;
     const std::uint32_t its = std::min(leaving, each.unsaved);
     each.unsaved -= its;
     each.is_ready = each.unsaved == 0;
@@ -99,6 +102,7 @@ void failed(StoreState& state, const BlockRecord& record, Code code) {
   ++state.stats.demotions_failed;
   Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
   if (code == Code::kInvalid) space.is_unsavable = true;
+  class_of(state, record).barren = {};
   scan_all_again(state);
   if (state.now() < disk.puts_again_ns) return;  // one trouble, one pause
   disk.puts_pause_ns = std::clamp(2 * disk.puts_pause_ns, kPauseMinNs, kPauseMaxNs);

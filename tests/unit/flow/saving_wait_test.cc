@@ -1,6 +1,7 @@
 // Reservations beside a tier that is slow, or says nothing: who waits, how often, and what a block costs to find. Work is
 // counted, not timed.
 
+#include "daemon/flow/evict.h"
 #include "tests/unit/flow/disk_fixture.h"
 
 namespace kvtier::test {
@@ -85,9 +86,9 @@ TEST_F(SavingWait, AnAnswerEndsOneWaitAndNobodyLooksTwice) {
   fill(1);
   constexpr std::uint32_t kBlocks = 64;
   std::vector<std::uint32_t> requests;
+  const std::uint64_t looks = stats().evict_scanned;
   for (std::uint32_t i = 0; i < kBlocks; ++i) requests.push_back(begin());
   EXPECT_EQ(stats().reserves_deferred, kBlocks);
-  const std::uint64_t looks = stats().evict_scanned;
   for (std::uint32_t i = 0; i < kBlocks; ++i) {
     port_->answer(1);
     settle();
@@ -96,7 +97,8 @@ TEST_F(SavingWait, AnAnswerEndsOneWaitAndNobodyLooksTwice) {
   }
   EXPECT_EQ(stats().evictions_unsaved, 0U);
   RecordProperty("looks", std::to_string(stats().evict_scanned - looks));
-  EXPECT_LE(stats().evict_scanned - looks, kLooksMax * kBlocks);
+  EXPECT_LE(stats().evict_scanned - looks, kCleanScanMax + kLooksMax * kBlocks)
+      << "the first of them looked far";
 }
 
 TEST_F(SavingWait, OneThatMissesMuchIsNotTriedWithEachAnswer) {

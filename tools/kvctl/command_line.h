@@ -34,6 +34,7 @@ void add_filter_options(CLI::App& command, BlockFilterOptions& filter, const std
 // One a file of the same name.
 void add_clients(CLI::App& app, CommandLine& line);
 void add_config_check(CLI::App& app, CommandLine& line);
+void add_dump(CLI::App& app, CommandLine& line);
 void add_evict(CLI::App& app, CommandLine& line);
 void add_flush(CLI::App& app, CommandLine& line);
 void add_health(CLI::App& app, CommandLine& line);

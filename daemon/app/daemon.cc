@@ -123,6 +123,7 @@ Status Daemon::open_admin() {
   options.facts.started_ns = clock_.now_ns();
   options.facts.nvme = tier_facts_;
   if (tier_ != nullptr) options.facts.nvme_now = &tier_->snapshot();
+  if (tier_ != nullptr) options.disk = &tier_->channel();
   Result<std::unique_ptr<AdminServer>> admin =
       AdminServer::create(std::move(options), std::move(place_.admin_listener), *conductor_);
   if (!admin.is_ok()) return admin.status();

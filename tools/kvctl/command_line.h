@@ -46,6 +46,7 @@ void add_spaces(CLI::App& app, CommandLine& line);
 void add_stat(CLI::App& app, CommandLine& line);
 void add_status(CLI::App& app, CommandLine& line);
 void add_tree(CLI::App& app, CommandLine& line);
+void add_verify(CLI::App& app, CommandLine& line);
 void add_version(CLI::App& app, CommandLine& line);
 
 }  // namespace kvtier::ctl

@@ -106,6 +106,27 @@ TEST_F(NvmeTools, verify_finds_what_was_flipped_and_it_becomes_a_miss_R06) {
   EXPECT_LT(read, 600U) << "a prefix ends where its block is missing";
 }
 
+// Interrupted in the middle: its file had no name, and is gone.
+TEST_F(NvmeTools, an_interrupted_probe_leaves_nothing_behind) {
+  std::filesystem::create_directories(folder());
+  ChildProcess probe({.command = {program("kvctl"), "probe", "--path", folder(), "--seconds", "600"},
+                      .environment = {},
+                      .output_path = place_.file("probed")});
+  const auto has_file = [&] {
+    std::error_code error;
+    const std::string fds = "/proc/" + std::to_string(probe.pid()) + "/fd";
+    for (const auto& each : std::filesystem::directory_iterator(fds, error)) {
+      const std::string target = std::filesystem::read_symlink(each.path(), error).string();
+      if (target.starts_with(folder() + "/")) return true;
+    }
+    return false;
+  };
+  ASSERT_TRUE(eventually(has_file)) << read_file(place_.file("probed"));
+  probe.signal(SIGINT);
+  EXPECT_EQ(probe.wait(), 128 + SIGINT);
+  EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
 TEST_F(NvmeTools, without_a_tier_there_is_nothing_to_verify) {
   ASSERT_TRUE(start()) << place_.output();
   const auto [status, answer] = ask({"verify"});

@@ -1,6 +1,8 @@
 #include "tools/kvctl/store_reader.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "daemon/disk/format_geometry.h"
 #include "daemon/disk/format_seal.h"
@@ -28,6 +30,17 @@ constexpr const char* kSpacesName = "/kvtier.spaces";
   throw Failure(kExitFailed, "busy",
                 folder + " is in use by a daemon" + (holder.empty() ? "" : " (" + holder + ")") +
                     ": stop it, or read what it is writing with --live");
+}
+
+// The kernel keeps a dead daemon's files open until its last requests are over: who ended it just now waits for that.
+bool is_kept_in_use(const StoreBytes& file) {
+  constexpr int kTriesMax = 200;
+  constexpr std::chrono::milliseconds kPause{10};
+  for (int i = 0; i < kTriesMax; ++i) {
+    if (!file.is_in_use()) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
 }
 
 SuperblockChoice read_superblock(StoreBytes& file) {
@@ -73,11 +86,10 @@ void check_one_store(const StorePicture& picture) {
 
 void read_path(StorePicture& picture, const std::string& folder, const StoreReading& reading) {
   StoreBytes file(folder + kDataName);
-  const bool is_in_use = file.is_in_use();
-  if (is_in_use && !reading.is_live_allowed) fail_in_use(folder);
+  if (!reading.is_live_allowed && is_kept_in_use(file)) fail_in_use(folder);
   picture.paths.push_back({.folder = folder,
                            .file_bytes = file.size(),
-                           .is_live = is_in_use,
+                           .is_live = file.is_in_use(),
                            .superblock = read_superblock(file)});
   check_one_store(picture);
   const auto position = static_cast<std::uint32_t>(picture.paths.size() - 1);

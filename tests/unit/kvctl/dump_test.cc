@@ -146,7 +146,9 @@ TEST_F(Dump, finds_a_flipped_byte_of_a_payload_R06) {
   const Said said = dump({"--check", "--records"});
   EXPECT_EQ(said.status, 1);
   EXPECT_EQ(said.json()["faults"], Json({{"payload_damaged", 1}}));
-  for (const Json& record : said.json()["records"]) {
+  const Json json = said.json();
+  EXPECT_EQ(json["records"].size(), 10U);
+  for (const Json& record : json["records"]) {
     const bool is_it = record["key"] == to_hex(sim_key(4).key);
     EXPECT_EQ(record["fault"], is_it ? "payload_damaged" : "ok");
   }

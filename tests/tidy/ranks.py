@@ -18,7 +18,7 @@ RANKS = {
 ALLOWED = {
     "libkvclient/python": {"libkvclient/include"},
     "libkvclient/examples": {"libkvclient/include"},
-    "tools/kvctl": {"libkvclient/base", "libkvclient/wire", "daemon/config", "daemon/agent", "daemon/io", "daemon/disk", "daemon/tier"},
+    "tools/kvctl": {"libkvclient/base", "libkvclient/wire", "daemon/config", "daemon/io", "daemon/disk", "daemon/tier"},
     "tools/kvbench": {"libkvclient/include", "libkvclient/base", "libkvclient/wire", "tests/support"},
     "tools/kvsim": {"libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},
 }

@@ -102,6 +102,7 @@ void StoreVerify::seek() {
     } else {
       if (generation_ == 0) {
         generation_ = row().generation;
+        end_ = state == SegmentState::kOpen ? paths_[path_].writer->settled_end(segment_) : kNever;
         next_sector_ = 0;
         has_footer_ = false;
       }

@@ -98,6 +98,8 @@ class StoreVerify {
   std::uint32_t segment_ = 0;
   std::uint64_t generation_ = 0;   ///< of the use that is looked at; 0: not chosen yet
   std::uint32_t next_sector_ = 0;  ///< headers before it were looked at
+  std::uint64_t end_ =
+      0;  ///< in the segment: what an open one had when it was reached, so that no writer is chased
   bool has_footer_ = false;
   TimeNs now_ns_ = 0;
   TimeNs begun_ns_ = 0;  ///< of the batch

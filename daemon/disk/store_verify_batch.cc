@@ -37,14 +37,10 @@ void StoreVerify::gather(TimeNs now_ns) {
   step_ = Step::kRead;
 }
 
-// What is answered: a group on its way is not there yet.
 void StoreVerify::plan_open(std::size_t& used, TimeNs now_ns) {
-  const PathWriter& writer = *paths_[path_].writer;
-  const OpenIndex& index = writer.index();
-  const std::uint64_t end = writer.settled_end(segment_);
+  const OpenIndex& index = paths_[path_].writer->index();
   for (const IndexEntry& entry : index.entries()) {
     if (entry.header_sector < next_sector_ || entry.scope >= index.scopes().size()) continue;
-    if (std::uint64_t{entry.header_sector} * kSectorBytes >= end) return;
     if (!plan(entry, index.scopes()[entry.scope], used, now_ns)) return;
   }
 }
@@ -57,13 +53,14 @@ void StoreVerify::plan_sealed(std::size_t& used, TimeNs now_ns) {
   }
 }
 
-// False: the batch is full. One that no batch holds is passed over: no block is so large.
+// False: the batch is full, or the rest was written later. One that no batch holds is passed over: no block is so large.
 bool StoreVerify::plan(const IndexEntry& entry, const IndexScope& scope, std::size_t& used, TimeNs now_ns) {
   const SegmentGeometry& geometry = path().geometry;
   const std::uint64_t offset = std::uint64_t{entry.header_sector} * kSectorBytes;
   const std::uint64_t begin = offset & ~(std::uint64_t{geometry.alignment} - 1);
   const std::uint64_t header = round_up(offset + entry.header_bytes, geometry.alignment) - begin;
   const std::uint64_t payload = round_up(std::uint64_t{entry.payload_bytes}, geometry.alignment);
+  if (offset >= end_) return false;
   const bool fits_any = header + payload <= buffer_.size();
   if (fits_any && (check_count_ == kBatch || used + header + payload > buffer_.size())) return false;
   next_sector_ = entry.header_sector + 1;

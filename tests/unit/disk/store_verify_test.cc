@@ -178,6 +178,21 @@ TEST_F(StoreVerifyTest, APutThatFailedIsNotLookedFor) {
   EXPECT_EQ(report.blocks_bad, 0U);
 }
 
+TEST_F(StoreVerifyTest, AGroupOnItsWayIsNotThereYet) {
+  open();
+  put(0, 3);
+  sim_->faults().next({.fault = IoFault::kStall, .count = 8, .only = IoKind::kWrite});
+  const std::vector<DiskKey> keys = {sim_key(20), sim_key(21), sim_key(22)};
+  ASSERT_EQ(sim_->put(keys), Code::kOk);
+  ASSERT_TRUE(sim_->run([&] { return sim_->faults().stalled_count() > 0; }));
+  const VerifyReport report = verify();
+  EXPECT_EQ(report.blocks_good, 3U);
+  EXPECT_EQ(report.blocks_bad, 0U);
+  sim_->faults().thaw();
+  ASSERT_TRUE(sim_->settle());
+  EXPECT_TRUE(dropped_.empty());
+}
+
 TEST_F(StoreVerifyTest, WhatCannotBeReadIsBad) {
   open();
   put(0, 5);

@@ -95,7 +95,8 @@ Status Daemon::choose_pages(const Result<MemoryLimits>& limits, StoreOptions& op
 
 Status Daemon::open_conductor() {
   const ConductorOptions options{.clients_max = config_->limits.clients_max,
-                                 .namespaces = config_->namespaces};
+                                 .namespaces = config_->namespaces,
+                                 .is_disk_first = config_->nvme.recover == NvmeRecover::kBeforeReady};
   Result<std::unique_ptr<Conductor>> conductor =
       Conductor::create(options, *store_, *log_, std::move(place_.listener));
   if (!conductor.is_ok()) return conductor.status();
@@ -153,9 +154,12 @@ Status Daemon::start() {
   KV_RETURN_IF_ERROR(conductor_runner_->start());
   KV_RETURN_IF_ERROR(admin_runner_->start());
   fds_->started();
+  return Status::ok();
+}
+
+void Daemon::say_serving() {
   log_->info("serving",
              {{"socket", config_->socket}, {"host_bytes", config_->host.bytes}, {"fd_store", fds_->kind()}});
-  return Status::ok();
 }
 
 void Daemon::stop() {

@@ -30,6 +30,8 @@ class Daemon {
 
   /// Threads run; clients can connect from here on.
   Status start();
+  /// To the log, once clients are answered.
+  void say_serving();
   /// Ends the NVMe tier cleanly where that takes less than a few seconds, then the threads.
   void stop();
   /// What the start still waits for: nvme.recover. Empty: nothing.

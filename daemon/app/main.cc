@@ -119,6 +119,7 @@ int run(const Arguments& arguments) {
   const Status started = daemon.value()->start();
   if (!started.is_ok()) return fail(started);
   await_recovery(*daemon.value(), signals.get());
+  daemon.value()->say_serving();
   service_manager::ready();
   service_manager::status(daemon.value()->summary());
   serve(*daemon.value(), signals.get(), sources);

@@ -21,13 +21,14 @@ void BlockReader::push(std::span<const DiskGet> gets) {
 }
 
 void BlockReader::step(TimeNs now_ns) {
+  start_runs(now_ns);
+  std::uint64_t bytes_left = kCheckBytesStep;
   for (const auto& run : runs_) {
     if (run->is_free()) continue;
     run->step();
-    if (!run->is_reported && run->is_settled()) report(*run);
-    if (run->is_reported && run->is_released()) release(*run);
+    answer(*run, bytes_left);
+    if (run->is_answered() && run->is_released()) release(*run);
   }
-  start_runs(now_ns);
 }
 
 StorePath* BlockReader::path_of(const DiskLocator& locator) const {
@@ -98,20 +99,22 @@ std::size_t BlockReader::gather(ReadRun& run, TimeNs now_ns) {
   return taken;
 }
 
-void BlockReader::report(ReadRun& run) {
-  run.is_reported = true;
-  run.is_late = !run.is_released();
-  for (std::size_t i = 0; i < run.gets().size(); ++i) {
-    DiskEvent event = run.result(i);
-    event.is_held = run.is_late;
+void BlockReader::answer(ReadRun& run, std::uint64_t& bytes_left) {
+  while (!run.is_answered() && run.is_next_settled()) {
+    if (bytes_left == 0) {
+      ++shared_.io.changes();  // there is more to do, although the device may have nothing to say
+      return;
+    }
+    const DiskEvent event = run.answer_next();
+    bytes_left -= std::min<std::uint64_t>(bytes_left, event.locator.payload_bytes);
     finish(event);
   }
 }
 
 void BlockReader::release(ReadRun& run) {
-  if (run.is_late) {
-    for (const DiskGet& get : run.gets())
-      shared_.events.push_reserved({.kind = DiskEventKind::kReleased, .tag = get.tag});
+  for (std::size_t i = 0; i < run.gets().size(); ++i) {
+    if (run.was_held(i))
+      shared_.events.push_reserved({.kind = DiskEventKind::kReleased, .tag = run.gets()[i].tag});
   }
   --run.path().segments[run.gets().front().locator.segment].users;
   --running_count_;

@@ -13,6 +13,8 @@ namespace kvtier {
 class BlockReader {
  public:
   static constexpr std::size_t kRuns = 16;
+  /// Checked in a step, the last block whole: the requests of others are not kept waiting for it.
+  static constexpr std::uint64_t kCheckBytesStep = 4ULL << 20;
   static constexpr std::uint64_t kHeadersBytes = std::uint64_t{2} * kAlignmentMax;
 
   /// `paths` by number; nullptr: that path is not there. Borrowed, complete before the first get.
@@ -33,7 +35,7 @@ class BlockReader {
   void refuse(const DiskGet& get, Code code);
   void start_runs(TimeNs now_ns);
   [[nodiscard]] std::size_t gather(ReadRun& run, TimeNs now_ns);
-  void report(ReadRun& run);
+  void answer(ReadRun& run, std::uint64_t& bytes_left);
   void release(ReadRun& run);
   void finish(const DiskEvent& event);
 

@@ -13,7 +13,7 @@ class FooterLoad {
  public:
   /// `buffer`: kIndexBytesMax and a unit of the store's memory, this one's while it is busy.
   FooterLoad(StoreShared& shared, std::span<std::byte> buffer)
-      : shared_(shared), pieces_(shared.io, 2), buffer_(buffer) {}
+      : shared_(shared), pieces_(shared.io, range_pieces(buffer.size())), buffer_(buffer) {}
 
   /// `index_bytes`: as its trailer said, or its row says. Longer than the buffer: damaged.
   void start(StorePath& path, std::uint32_t segment, std::uint32_t index_bytes, TimeNs now_ns);

@@ -63,6 +63,10 @@ class IoPieces final : public IoClient {
 
 /// Cuts one range of a file and memory that follows it into requests of at most kIoBytesMax.
 inline constexpr std::uint32_t kIoBytesMax = 4U << 20;
+/// How many those are.
+constexpr std::size_t range_pieces(std::uint64_t bytes) {
+  return static_cast<std::size_t>((bytes + kIoBytesMax - 1) / kIoBytesMax);
+}
 void add_range(IoPieces& pieces, IoPiece piece, std::uint64_t bytes);
 
 /// What went wrong, for an event's code.

@@ -10,6 +10,10 @@ std::size_t pieces_max(const DiskStoreOptions& options) {
   return 1 + kGroupRecordsMax + kGroupRecordsMax * cuts + kGroupRecordsMax;
 }
 
+bool covers(const IoPiece& piece, std::size_t at) {
+  return at >= piece.first && at < std::size_t{piece.first} + piece.count;
+}
+
 std::uint64_t round_down(std::uint64_t value, std::uint64_t unit) {
   return value & ~(unit - 1);
 }
@@ -33,7 +37,8 @@ void ReadRun::begin(StorePath& path, const DiskGet& get) {
   window_begin_ = round_down(get.locator.header_offset(), unit);
   window_end_ = round_up(get.locator.header_offset() + get.locator.header_bytes(), unit);
   deadline_ns_ = get.deadline_ns;
-  is_reported = is_late = false;
+  answered_ = 0;
+  held_ = 0;
   gets_.push_back(get);
 }
 
@@ -145,7 +150,7 @@ void ReadRun::split(std::size_t at) {
 const IoPiece* ReadRun::failed_piece(std::size_t at) const {
   for (const IoPiece& piece : pieces_.pieces()) {
     const bool is_bad = piece.state == IoPiece::State::kFailed || piece.state == IoPiece::State::kHeld;
-    if (is_bad && at >= piece.first && at < std::size_t{piece.first} + piece.count) return &piece;
+    if (is_bad && covers(piece, at)) return &piece;
   }
   return nullptr;
 }
@@ -156,9 +161,8 @@ std::uint64_t ReadRun::bytes_read(std::size_t at, std::uint64_t offset, std::uin
   const std::uint64_t begin = segment_file_offset(segment_.geometry, segment_.identity.segment) + offset;
   std::uint64_t end = begin;
   for (const IoPiece& piece : pieces_.pieces()) {
-    const bool is_mine = at >= piece.first && at < std::size_t{piece.first} + piece.count;
     const bool is_headers = piece.request.region == shared_.options.scratch_region;
-    if (!is_mine || is_headers != is_header || piece.state != IoPiece::State::kDone) continue;
+    if (!covers(piece, at) || is_headers != is_header || piece.state != IoPiece::State::kDone) continue;
     if (piece.request.offset <= end) end = std::max(end, piece.request.offset + piece.bytes);
   }
   return std::min(bytes, end - begin);
@@ -183,14 +187,31 @@ void ReadRun::check(std::size_t at, DiskEvent& event) const {
   event.created_ns = record.header.created_ns;
 }
 
-DiskEvent ReadRun::result(std::size_t at) const {
+bool ReadRun::is_next_settled() const {
+  return std::none_of(pieces_.pieces().begin(), pieces_.pieces().end(), [&](const IoPiece& piece) {
+    const bool is_open = piece.state == IoPiece::State::kWaiting || piece.state == IoPiece::State::kRunning;
+    return is_open && covers(piece, answered_);
+  });
+}
+
+bool ReadRun::is_memory_held(std::size_t at) const {
+  return std::any_of(pieces_.pieces().begin(), pieces_.pieces().end(), [&](const IoPiece& piece) {
+    return piece.state == IoPiece::State::kHeld && covers(piece, at) &&
+           piece.request.region != shared_.options.scratch_region;
+  });
+}
+
+DiskEvent ReadRun::answer_next() {
+  const std::size_t at = answered_++;
   const DiskGet& get = gets_[at];
   DiskEvent event{.kind = DiskEventKind::kGet,
+                  .is_held = is_memory_held(at),
                   .path = static_cast<std::uint8_t>(path_->number),
                   .tag = get.tag,
                   .locator = get.locator,
                   .key = get.key,
                   .block_bytes = get.block_bytes};
+  if (event.is_held) held_ |= std::uint64_t{1} << at;
   if (const IoPiece* failed = failed_piece(at); failed != nullptr) {
     event.code = io_code(*failed);
   } else {

@@ -1,7 +1,7 @@
 #pragma once
 // Blocks that lie close together on one path, read in few large requests: their headers in one, their payloads in one
-// where the slots lie side by side as well. Each is then checked by the one function. A request for several that fails
-// is tried again block by block.
+// where the slots lie side by side as well. Each is checked by the one function and answered as soon as it is there, while
+// the device reads on. A request for several that fails is tried again block by block.
 
 #include <cstdint>
 #include <span>
@@ -28,17 +28,19 @@ class ReadRun {
   void step();
 
   [[nodiscard]] bool is_free() const { return gets_.empty(); }
-  [[nodiscard]] bool is_settled() const { return pieces_.is_settled(); }
+  /// The device has nothing of it any more.
   [[nodiscard]] bool is_released() const { return pieces_.is_released(); }
-  /// After is_settled(): the answer for one of its gets, but for the fields of memory that is held.
-  [[nodiscard]] DiskEvent result(std::size_t at) const;
+  /// All of its gets have their answer.
+  [[nodiscard]] bool is_answered() const { return answered_ == gets_.size(); }
+  /// The next one, in order, has all of its bytes, or will not get them.
+  [[nodiscard]] bool is_next_settled() const;
+  /// Its answer. After is_next_settled(). Checks the bytes.
+  DiskEvent answer_next();
+  /// The device had the memory of this one still when it was answered.
+  [[nodiscard]] bool was_held(std::size_t at) const { return (held_ >> at & 1) != 0; }
   [[nodiscard]] std::span<const DiskGet> gets() const { return gets_; }
   [[nodiscard]] StorePath& path() const { return *path_; }
   void free();
-
-  // its reader's notes
-  bool is_reported = false;
-  bool is_late = false;  ///< reported before the device gave it back
 
  private:
   void plan_headers();
@@ -51,6 +53,7 @@ class ReadRun {
   [[nodiscard]] std::uint64_t bytes_read(std::size_t at, std::uint64_t offset, std::uint64_t bytes,
                                          bool is_header) const;
   [[nodiscard]] const IoPiece* failed_piece(std::size_t at) const;
+  [[nodiscard]] bool is_memory_held(std::size_t at) const;
   void check(std::size_t at, DiskEvent& event) const;
 
   StoreShared& shared_;
@@ -62,6 +65,8 @@ class ReadRun {
   std::uint64_t window_begin_ = 0;  ///< of the headers, in the segment
   std::uint64_t window_end_ = 0;
   TimeNs deadline_ns_ = kNever;
+  std::size_t answered_ = 0;
+  std::uint64_t held_ = 0;  ///< by get
 };
 
 }  // namespace kvtier

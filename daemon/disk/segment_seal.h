@@ -13,7 +13,10 @@ namespace kvtier {
 class SegmentSeal {
  public:
   SegmentSeal(StoreShared& shared, StorePath& path, OpenIndex& index)
-      : shared_(shared), path_(path), index_(index), pieces_(shared.io, 2) {}
+      : shared_(shared),
+        path_(path),
+        index_(index),
+        pieces_(shared.io, range_pieces(kIndexBytesMax + kAlignmentMax)) {}
 
   /// The segment is kSealing, and every record of it has its result. `is_durable`: as recovery finds it, since the
   /// epoch was raised with syncs of the same file, after everything that an earlier daemon wrote (path_owner.h).

@@ -15,7 +15,7 @@
 namespace kvtier {
 
 /// Puts that are not answered yet: what keeps a device busy, and no more than can be waited for.
-inline constexpr std::uint32_t kPutsOpenMax = 256;
+inline constexpr std::uint32_t kPutsOpenMax = 1024;
 inline constexpr std::uint64_t kPutBytesMax = std::uint64_t{128} << 20;
 /// Commands decided and not sent.
 inline constexpr std::size_t kDiskOutboxMax = 1024;

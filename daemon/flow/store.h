@@ -181,6 +181,8 @@ class Store {
   Result<SpaceIds> disk_space(std::string_view namespace_name, std::span<const std::byte> encoding);
   /// All spaces of the catalog were said: the tier is to open.
   void disk_open();
+  /// What is on disk is told, or there is nothing that will be.
+  [[nodiscard]] bool disk_is_known() const;
   /// Nothing further is written or read; disk_is_over() once the tier has noted the clean end.
   void disk_close();
   [[nodiscard]] bool disk_is_over() const;

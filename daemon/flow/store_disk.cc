@@ -20,6 +20,10 @@ void Store::disk_close() {
   if (disk.life == DiskTier::Life::kShut) disk.life = DiskTier::Life::kClosed;
 }
 
+bool Store::disk_is_known() const {
+  return !state_->disk || state_->disk->life >= DiskTier::Life::kReady;
+}
+
 bool Store::disk_is_over() const {
   return !state_->disk || state_->disk->life >= DiskTier::Life::kClosed;
 }

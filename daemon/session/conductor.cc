@@ -17,7 +17,7 @@ Result<std::unique_ptr<Conductor>> Conductor::create(const ConductorOptions& opt
   if (!wake.is_open()) return Status::from_errno("eventfd", errno);
   std::unique_ptr<Conductor> conductor(
       new Conductor(options, store, log, std::move(listener), std::move(poller).value(), std::move(wake)));
-  KV_RETURN_IF_ERROR(conductor->start());
+  KV_RETURN_IF_ERROR(conductor->start(options.is_disk_first));
   return conductor;
 }
 
@@ -27,7 +27,7 @@ Conductor::Conductor(const ConductorOptions& options, Store& store, Log& log,
       greeter_(sessions_, std::move(listener), options.namespaces),
       wake_(std::move(wake)) {}
 
-Status Conductor::start() {
+Status Conductor::start(bool is_disk_first) {
   KV_RETURN_IF_ERROR(sessions_.poller().add(wake_.get(), EPOLLIN | EPOLLET, {PollSource::kWake, 0, 0}));
   for (const auto& [session, pidfd] : sessions_.store().adopted_sessions()) {
     UniqueFd own(::fcntl(pidfd, F_DUPFD_CLOEXEC, 0));
@@ -35,7 +35,7 @@ Status Conductor::start() {
     KV_RETURN_IF_ERROR(sessions_.liveness().watch(session, std::move(own)));
   }
   limit_namespaces(greeter_.namespaces());  // an adopted store has the limits of before
-  return greeter_.start();
+  return greeter_.start(!is_disk_first);
 }
 
 std::size_t Conductor::do_work(TimeNs now_ns) {
@@ -43,6 +43,7 @@ std::size_t Conductor::do_work(TimeNs now_ns) {
   work += rings_.run();
   work += sessions_.store().do_work();
   work += delivery_.run();
+  if (sessions_.store().disk_is_known()) greeter_.open();
   greeter_.expire(now_ns);
   greeter_.keep_socket(now_ns);
   return work;

@@ -18,6 +18,8 @@ namespace kvtier {
 struct ConductorOptions {
   std::uint32_t clients_max = 256;
   std::vector<NamespaceConfig> namespaces;
+  /// Clients are answered once what is on disk is known; those that come earlier wait.
+  bool is_disk_first = false;
 };
 
 class Conductor final : public Agent, public Waiter {
@@ -44,7 +46,7 @@ class Conductor final : public Agent, public Waiter {
  private:
   Conductor(const ConductorOptions& options, Store& store, Log& log, std::unique_ptr<Listener> listener,
             Poller poller, UniqueFd wake);
-  Status start();
+  Status start(bool is_disk_first);
   void limit_namespaces(const std::vector<NamespaceConfig>& namespaces);
   std::size_t serve(std::span<const PollEvent> events, TimeNs now_ns);
   void serve(const PollEvent& event, TimeNs now_ns);

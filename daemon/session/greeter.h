@@ -25,7 +25,9 @@ class Greeter {
   static constexpr int kAcceptsPerTurn = 16;
 
   Greeter(Sessions& sessions, std::unique_ptr<Listener> listener, std::vector<NamespaceConfig> namespaces);
-  Status start();
+  /// Watches the socket. Closed: who connects waits in its queue until open().
+  Status start(bool is_open);
+  void open();
 
   /// Accepts a bounded number. Returns how many.
   std::size_t accept(TimeNs now_ns);
@@ -69,6 +71,7 @@ class Greeter {
   // owned by the conductor
   std::vector<NamespaceConfig> namespaces_;
   UniqueFd spare_;  ///< given up for a moment when there is no other
+  bool is_open_ = false;
   TimeNs accept_paused_until_ns_ = 0;
   TimeNs socket_check_ns_ = 0;
 };

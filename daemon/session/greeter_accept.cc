@@ -11,8 +11,15 @@
 
 namespace kvtier {
 
-Status Greeter::start() {
-  return sessions_.poller().add(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0});
+Status Greeter::start(bool is_open) {
+  is_open_ = is_open;
+  return sessions_.poller().add(listener_->fd(), is_open ? std::uint32_t{EPOLLIN} : 0, {PollSource::kListener, 0, 0});
+}
+
+void Greeter::open() {
+  if (is_open_) return;
+  is_open_ = true;
+  (void)sessions_.poller().modify(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0});
 }
 
 std::size_t Greeter::accept(TimeNs now_ns) {
@@ -65,7 +72,7 @@ void Greeter::keep_socket(TimeNs now_ns) {
   sessions_.poller().remove(listener_->fd());
   const Status made = listener_->make_again();
   accept_paused_until_ns_ = 0;
-  const Status watched = start();
+  const Status watched = start(is_open_);
   const Status& why = made.is_ok() ? watched : made;
   if (why.is_ok()) {
     sessions_.log().warn("the socket was deleted and is made again", {{"path", listener_->path()}});

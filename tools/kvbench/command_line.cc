@@ -16,6 +16,9 @@ struct AllOptions {
   ClientsOptions clients;
   IdleOptions idle;
   MemoryOptions memory;
+  NvmeOptions nvme;
+  RestartOptions restart;
+  LoadOptions load;
 };
 
 using CLI::Range;
@@ -89,6 +92,43 @@ CLI::App* memory_add(CLI::App& app, MemoryOptions& to) {
   return command;
 }
 
+CLI::App* nvme_add(CLI::App& app, NvmeOptions& to) {
+  CLI::App* command =
+      app.add_subcommand("nvme", "store under eviction and restore after a restart, beside fio (needs fio)");
+  command->add_option("--folder", to.folder, "a folder on the disk to be measured")
+      ->check(CLI::ExistingDirectory);
+  command->add_option("--block-bytes", to.block_bytes, "bytes of a block")
+      ->check(Range(std::uint64_t{4096}, 32 * kMiB));
+  command->add_option("--bytes", to.bytes, "data a turn")->check(Range(128 * kMiB, kMiB * kMiB));
+  command->add_option("--host-bytes", to.host_bytes, "the pool in memory")
+      ->check(Range(64 * kMiB, kMiB * kMiB));
+  command->add_option("--threads", to.threads, "threads of the client that restores")->check(Range(1, 64));
+  command->add_option("--backend", to.backend, "as the setting nvme.backend")
+      ->check(CLI::IsMember({"auto", "uring", "posix"}));
+  return command;
+}
+
+CLI::App* restart_add(CLI::App& app, RestartOptions& to) {
+  CLI::App* command = app.add_subcommand("restart", "time until a daemon serves what lies on its disk");
+  command->add_option("--folder", to.folder, "a folder on the disk")->check(CLI::ExistingDirectory);
+  command->add_option("--blocks", to.blocks, "blocks on disk")->check(Range(1'000, 16'000'000));
+  command->add_option("--block-bytes", to.block_bytes, "bytes of a block")
+      ->check(Range(std::uint64_t{4096}, 32 * kMiB));
+  command->add_option("--host-bytes", to.host_bytes, "the pool in memory")
+      ->check(Range(64 * kMiB, kMiB * kMiB));
+  return command;
+}
+
+CLI::App* load_add(CLI::App& app, LoadOptions& to) {
+  CLI::App* command = app.add_subcommand("load", "one call that brings a prefix back from disk");
+  command->add_option("--folder", to.folder, "a folder on the disk")->check(CLI::ExistingDirectory);
+  command->add_option("--block-bytes", to.block_bytes, "bytes of a block")
+      ->check(Range(std::uint64_t{4096}, 32 * kMiB));
+  command->add_option("--blocks", to.blocks, "blocks a load; --repeats is how many loads")
+      ->check(Range(1, 4096));
+  return command;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv) {
@@ -111,6 +151,9 @@ CommandLine parse_command_line(int argc, char** argv) {
   on(clients_add(app, options->clients), run_clients, options->clients);
   on(idle_add(app, options->idle), run_idle, options->idle);
   on(memory_add(app, options->memory), run_memory, options->memory);
+  on(nvme_add(app, options->nvme), run_nvme, options->nvme);
+  on(restart_add(app, options->restart), run_restart, options->restart);
+  on(load_add(app, options->load), run_load, options->load);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -57,6 +57,28 @@ struct MemoryOptions {
   unsigned clients = 4;
 };
 
+struct NvmeOptions {
+  std::string folder = "/var/tmp";  ///< names the file system; a private folder is made in it
+  std::uint64_t block_bytes = 2 << 20;
+  std::uint64_t bytes = std::uint64_t{2} << 30;         ///< data a turn
+  std::uint64_t host_bytes = std::uint64_t{512} << 20;  ///< the pool above it
+  unsigned threads = 3;                                 ///< of the restoring client
+  std::string backend = "auto";                         ///< as in the setting nvme.backend
+};
+
+struct RestartOptions {
+  std::string folder = "/var/tmp";
+  std::uint64_t blocks = 1'000'000;  ///< on disk
+  std::uint64_t block_bytes = 4096;
+  std::uint64_t host_bytes = std::uint64_t{256} << 20;
+};
+
+struct LoadOptions {
+  std::string folder = "/var/tmp";
+  std::uint64_t block_bytes = 2 << 20;
+  std::size_t blocks = 64;  ///< a load
+};
+
 /// One file each.
 Report run_lookup(const LookupOptions& options, const Common& common);
 Report run_share(const ShareOptions& options, const Common& common);
@@ -64,6 +86,9 @@ Report run_churn(const ChurnOptions& options, const Common& common);
 Report run_clients(const ClientsOptions& options, const Common& common);
 Report run_idle(const IdleOptions& options, const Common& common);
 Report run_memory(const MemoryOptions& options, const Common& common);
+Report run_nvme(const NvmeOptions& options, const Common& common);
+Report run_load(const LoadOptions& options, const Common& common);
+Report run_restart(const RestartOptions& options, const Common& common);
 
 struct CommandLine {
   Common common;

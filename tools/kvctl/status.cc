@@ -118,14 +118,23 @@ struct StatusOptions {
 
 constexpr TimeNs kAgainNs = 50 * kNsPerMs;
 
-// Asks again while there is no daemon that answers, as one that was just started.
+bool is_reading_disk(const Json& status) {
+  for (const Json& tier : status.at("tiers")) {
+    const std::string state = tier.contains("state") ? text(tier, "state") : "";
+    if (state == "waiting" || state == "recovering") return true;
+  }
+  return false;
+}
+
+// Asks again while there is no daemon that answers, or it still reads what is on disk, as one that was just started.
 Json ask(const Globals& globals, unsigned wait_s) {
   const SystemClock clock;
   const TimeNs until_ns = clock.now_ns() + wait_s * kNsPerSecond;
   while (true) {
     try {
       AdminClient client(globals);
-      return client.request({{"verb", "status"}});
+      Json status = client.request({{"verb", "status"}});
+      if (!is_reading_disk(status) || clock.now_ns() + kAgainNs > until_ns) return status;
     } catch (const Failure& failure) {
       if (failure.exit_status != kExitDown || clock.now_ns() + kAgainNs > until_ns) throw;
     }

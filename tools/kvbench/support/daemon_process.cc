@@ -69,7 +69,7 @@ DaemonProcess::DaemonProcess(const DaemonOptions& options) : socket_(options.soc
   if (!socket_.empty()) return;
   folder_ = make_folder();
   socket_ = folder_ + "/kvtierd.sock";
-  start(options.host_bytes);
+  start(options);
   wait_until_ready();
 }
 
@@ -77,14 +77,19 @@ DaemonProcess::~DaemonProcess() {
   stop();
 }
 
-void DaemonProcess::start(std::uint64_t host_bytes) {
+void DaemonProcess::start(const DaemonOptions& options) {
   const std::string program = own_folder() + "/kvtierd";
   need(fs::exists(program), program + " is not there; build the target kvtierd, or name a --socket");
   std::vector<std::string> command{program};
   for (const std::string& setting :
        {"runtime_dir=" + folder_, "socket=" + socket_, "admin_socket=" + folder_ + "/kvtierd-admin.sock",
-        "host.bytes=" + std::to_string(host_bytes) + "B", std::string("log.level=warn")}) {
+        "host.bytes=" + std::to_string(options.host_bytes) + "B", std::string("log.level=warn")}) {
     command.insert(command.end(), {"--set", setting});
+  }
+  if (!options.config.empty()) {
+    const std::string file = folder_ + "/kvtierd.yaml";
+    std::ofstream(file) << options.config;
+    command.insert(command.end(), {"--config", file});
   }
   const pid_t parent = ::getpid();
   child_ = ::fork();
@@ -127,6 +132,13 @@ void DaemonProcess::stop() {
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+}
+
+void DaemonProcess::kill() {
+  need(child_ > 0, "only a daemon of one's own is killed");
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, nullptr, 0);
+  child_ = -1;
 }
 
 DaemonCounters DaemonProcess::counters() const {

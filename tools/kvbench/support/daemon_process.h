@@ -12,8 +12,9 @@
 namespace kvtier::bench {
 
 struct DaemonOptions {
-  std::string socket;  ///< not empty: use the daemon that listens there
+  std::string socket{};  ///< not empty: use the daemon that listens there
   std::uint64_t host_bytes = 0;
+  std::string config{};  ///< text of a configuration file; empty: the defaults
 };
 
 class DaemonProcess {
@@ -25,12 +26,15 @@ class DaemonProcess {
   /// Stops its own daemon and removes the folder.
   ~DaemonProcess();
 
+  /// Ends its own daemon as a crash does.
+  void kill();
+
   [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] pid_t pid() const;
   [[nodiscard]] DaemonCounters counters() const;
 
  private:
-  void start(std::uint64_t host_bytes);
+  void start(const DaemonOptions& options);
   void wait_until_ready();
   [[noreturn]] void fail(const std::string& why);
   void stop();

@@ -32,9 +32,9 @@ constexpr const char* kSums[] = {"nvme_puts",
                                  "evictions_unsaved"};
 // The file system keeps the map of a file's blocks in blocks of its own, which st_blocks counts.
 constexpr std::uint64_t kMapBytes = 64 * 1024;
-// Copies that a full index or reclaim gave up would be missed as if they were lost.
-constexpr const char* kNoneWhereStrict[] = {"nvme_blocks_dropped", "cold_dropped", "nvme_recovered_unknown",
-                                            "disk_lost"};
+// Copies that reclaim or a full index gave up, or that found no record, would be missed as if they were lost.
+constexpr const char* kNoneWhereStrict[] = {"nvme_blocks_dropped", "cold_dropped", "disk_refused",
+                                            "nvme_recovered_unknown", "disk_lost"};
 
 }  // namespace
 

@@ -77,6 +77,27 @@ TEST_F(NvmeFaults, D13_F10_a_path_that_hangs_is_slow_until_it_answers_again) {
   end();
 }
 
+// As on a file system that is frozen: what is on the path can be read all the while.
+TEST_F(NvmeFaults, D13_a_path_whose_writes_hang_is_slow_and_read_on) {
+  begin({a_, b_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  const std::size_t all = read_all(*client_);
+  disk_.stall(a_, "w");
+  EXPECT_TRUE(eventually([&] {
+    (void)client_->store(next_chain_++, 0, kChainBlocks);
+    (void)client_->read_any(0, kChainBlocks);
+    return status_has(a_ + " slow (its device does not answer in time)");
+  })) << said();
+  EXPECT_TRUE(status_has(b_ + " ok")) << said();
+  expect_all_come_back(all);
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  EXPECT_TRUE(counter_becomes("nvme_requests_held", 0));
+  expect_all_come_back(all);
+  end();
+}
+
 struct FailingCase {
   const char* name;
   const char* kinds;

@@ -39,23 +39,24 @@ std::size_t DiskIo::poll(TimeNs now_ns) {
 // A read beyond the end of the file is the file's fault, not the device's.
 void DiskIo::note(const IoEvent& event) {
   IoLuck& luck = luck_[static_cast<std::size_t>(event.request.file)];
-  if (event.is_held) ++luck.held;
+  IoRow& row = event.request.kind == IoKind::kRead ? luck.reads : luck.writes;
+  if (event.is_held) ++row.held;
   switch (event.outcome) {
     case IoOutcome::kDone:
     case IoOutcome::kEndOfFile:
-      luck.failed_in_row = luck.late_in_row = 0;
+      row.failed = row.late = 0;
       return;
     case IoOutcome::kFailed:
-      ++luck.failed_in_row;
+      ++row.failed;
       luck.error = event.error;
       ++stats_.io_failed;
       return;
     case IoOutcome::kDeadline:
-      ++luck.late_in_row;
+      ++row.late;
       ++stats_.io_late;
       return;
     case IoOutcome::kReleased:
-      --luck.held;
+      --row.held;
       return;
     case IoOutcome::kCancelled:
       return;

@@ -22,12 +22,18 @@ class IoClient {
   virtual void on_io(std::uint32_t piece, const IoEvent& event) = 0;
 };
 
-/// How the requests of one file ended, for its health.
-struct IoLuck {
-  std::uint32_t failed_in_row = 0;  ///< other than late; a success ends the row
-  std::uint32_t late_in_row = 0;
+/// Requests of one kind. A success ends the row of those that failed or were late.
+struct IoRow {
+  std::uint32_t failed = 0;  ///< other than late
+  std::uint32_t late = 0;
   std::uint32_t held = 0;  ///< now: answered, and with the device still
-  int error = 0;           ///< errno of the last failure
+};
+
+/// How the requests of one file ended, for its health. A disk that is full or read-only reads on: a row is of one kind.
+struct IoLuck {
+  IoRow reads;
+  IoRow writes;   ///< and syncs
+  int error = 0;  ///< errno of the last failure
 };
 
 class DiskIo {

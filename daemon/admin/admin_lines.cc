@@ -72,6 +72,7 @@ Json host_tier_json(const AdminStatusView& view) {
           {"bytes", stats.host_bytes},
           {"bytes_used", view.used_bytes},
           {"bytes_free", stats.host_bytes - std::min(stats.host_bytes, view.used_bytes)},
+          {"bytes_huge", stats.host_bytes_huge},
           {"bytes_locked", stats.host_bytes_locked},
           {"blocks_ready", stats.blocks_ready},
           {"blocks_writing", stats.blocks_writing},

@@ -36,13 +36,18 @@ struct IoLuck {
   int error = 0;  ///< errno of the last failure
 };
 
+/// Bytes that one device has at once, above a first request: what keeps it busy (a few times its rate times its latency)
+/// and no more. What waits in a device's own queue only waits longer, and cannot be overtaken.
+inline constexpr std::uint64_t kReadBytesInFlight = 16ULL << 20;
+inline constexpr std::uint64_t kWriteBytesInFlight = 32ULL << 20;
+
 class DiskIo {
  public:
   DiskIo(IoRing& ring, DiskStats& stats) : ring_(ring), stats_(stats) {}
 
   /// `client` is borrowed for as long as this lives. Before any work.
   std::uint32_t attach(IoClient& client);
-  /// False: the ring is full, ask again in the next round.
+  /// False: the ring is full, or the device has enough: ask again in the next round.
   [[nodiscard]] bool submit(std::uint32_t client, std::uint32_t piece, IoRequest request, WriteCause cause);
   /// One round of the ring. Returns the events that came.
   std::size_t poll(TimeNs now_ns);
@@ -54,12 +59,18 @@ class DiskIo {
   [[nodiscard]] std::uint64_t& changes() { return changes_; }
 
  private:
+  struct InFlight {
+    std::uint64_t reads = 0;  ///< bytes
+    std::uint64_t writes = 0;
+  };
   void note(const IoEvent& event);
+  [[nodiscard]] std::uint64_t& in_flight(const IoRequest& request);
 
   IoRing& ring_;
   DiskStats& stats_;
   std::vector<IoClient*> clients_;
   std::array<IoLuck, kPathsMax> luck_{};
+  std::array<InFlight, kPathsMax> in_flight_{};
   std::uint64_t changes_ = 0;
 };
 

@@ -57,6 +57,7 @@ note() {
 }
 
 kvbench() { "$build/bin/kvbench" "$@" --json; }
+disk_faults() { KVTIER_SIM_SEEDS=$1 "$build/tests/disk_faults_test" | sed -n 's/^{/{/p'; }
 
 bar_lookup() { # 200 keys of 1M resident blocks, two threads, while another client commits
   measure lookup-10k kvbench lookup --resident 10000 --keys 200
@@ -139,6 +140,27 @@ bar_disk_crashes() { # the store on disk: 1,000 worlds of power cuts, kills and 
     note MISSED "$(grep -m 1 KVTIER_SIM_SEED "$results/disk-crashes.log" || echo 'see disk-crashes.log')"
   fi
 }
+
+bar_disk_faults() { # the store on disk: 10,000 seeded faults of its disks, counted by cause
+  measure disk-faults disk_faults 10000
+  expect faults ">=" 10000
+  expect wrong_blocks == 0
+  local kind
+  for kind in bit_flips torn_writes swapped_sectors stale_segments foreign_files truncated_footers; do
+    expect "${kind}_noticed" ">=" 300
+  done
+}
+
+bar_kill_disk() { # kill -9 of a daemon with an NVMe tier 300 times, at any moment of its life
+  measure kill-disk "$build/tests/kill_bars" disk --kills 300
+  expect kills ">=" 300
+  expect wrong_blocks == 0
+  expect lost_blocks == 0
+  expect came_back == 0
+  expect over_bound == 0
+  expect must_checked ">=" 10000
+}
+
 bar_kill_clients() { # kill -9 of a client 500 times, half of them at named points
   measure kill-clients "$build/tests/kill_bars" clients --kills 250
   [[ -x $fault_build/tests/kill_bars ]] || { note MISSED "no fault build in ${fault_build/#$root\//}"; return; }

@@ -3,11 +3,21 @@
 #include "daemon/admin/admin_lines.h"
 
 namespace kvtier {
+namespace {
+
+Status late() {
+  return {Code::kDeadline,
+          "the NVMe tier does not come round: its device or its file system hangs; see kvctl status"};
+}
+
+}  // namespace
 
 AdminJob::AdminJob(AdminRequest request, std::uint64_t ticket, TimeNs now_ns)
     : ticket_(ticket),
       request_(std::move(request)),
-      state_(request_.verb == AdminVerb::kVersion ? State::kLines : State::kToAsk),
+      state_(request_.verb == AdminVerb::kVersion  ? State::kLines
+             : request_.verb == AdminVerb::kVerify ? State::kToBegin
+                                                   : State::kToAsk),
       progress_ns_(now_ns) {
   if (request_.is_stepwise()) request_.limit = kEvictStepWork;
 }
@@ -20,6 +30,11 @@ std::optional<AdminCommand> AdminJob::command() const {
 void AdminJob::asked(TimeNs now_ns) {
   asked_ns_ = now_ns;
   state_ = State::kAsked;
+}
+
+void AdminJob::begun(TimeNs now_ns) {
+  asked_ns_ = look_ns_ = now_ns;
+  state_ = State::kWatching;
 }
 
 void AdminJob::answered(AdminAnswer answer, TimeNs now_ns) {
@@ -59,6 +74,7 @@ bool AdminJob::next_line(const AdminFacts& facts, TimeNs now_ns, std::string& ou
     output += progress_line(total_);
     return true;
   }
+  if (state_ == State::kWatching) return watch(facts, now_ns, output);
   if (state_ != State::kLines) return false;
   if (answer_.status.is_ok() && row_ < row_count(answer_.body)) {
     output += row_line(answer_.body, row_++);
@@ -69,7 +85,28 @@ bool AdminJob::next_line(const AdminFacts& facts, TimeNs now_ns, std::string& ou
   return true;
 }
 
+// The agent publishes a few times a second; until it has the command the snapshot is about another scrub.
+bool AdminJob::watch(const AdminFacts& facts, TimeNs now_ns, std::string& output) {
+  if (now_ns < look_ns_) return false;
+  look_ns_ = now_ns + kLookNs;
+  const VerifyReport report = facts.nvme_now->read().verify;
+  if (report.tag != ticket_) {
+    if (now_ns >= asked_ns_ + kAnswerNs) failed(late());
+    return next_line(facts, now_ns, output);
+  }
+  if (report.state != VerifyState::kRunning) {
+    output += verify_last_line(report);
+    state_ = State::kOver;
+    return true;
+  }
+  if (now_ns - progress_ns_ < kProgressNs) return false;
+  progress_ns_ = now_ns;
+  output += verify_progress_line(report);
+  return true;
+}
+
 TimeNs AdminJob::deadline_ns() const {
+  if (state_ == State::kWatching) return look_ns_;
   if (state_ != State::kAsked) return kNever;
   return asked_ns_ + (request_.verb == AdminVerb::kHealth ? kEchoNs : kAnswerNs);
 }

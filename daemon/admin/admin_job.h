@@ -16,12 +16,17 @@ class AdminJob {
   static constexpr TimeNs kEchoNs = kNsPerSecond;
   static constexpr std::uint32_t kEvictStepWork = 256 * kEvictionWork;
   static constexpr TimeNs kProgressNs = 250 * kNsPerMs;  ///< between two progress lines
+  static constexpr TimeNs kLookNs = 50 * kNsPerMs;       ///< between two looks at a scrub
 
   AdminJob(AdminRequest request, std::uint64_t ticket, TimeNs now_ns);
 
   /// To send to the conductor now; then asked().
   [[nodiscard]] std::optional<AdminCommand> command() const;
   void asked(TimeNs now_ns);
+  /// A verify is not the conductor's: it is begun with the NVMe tier, then watched.
+  [[nodiscard]] bool is_to_begin() const { return state_ == State::kToBegin; }
+  void begun(TimeNs now_ns);
+  [[nodiscard]] bool is_watching() const { return state_ == State::kWatching; }
   void answered(AdminAnswer answer, TimeNs now_ns);
   void failed(Status status);
 
@@ -32,12 +37,13 @@ class AdminJob {
 
   [[nodiscard]] std::uint64_t ticket() const { return ticket_; }
   [[nodiscard]] const AdminRequest& request() const { return request_; }
-  /// While the conductor owes an answer; else kNever.
+  /// While the conductor owes an answer, or a scrub is watched; else kNever.
   [[nodiscard]] TimeNs deadline_ns() const;
 
  private:
-  enum class State : std::uint8_t { kToAsk, kAsked, kLines, kOver };
+  enum class State : std::uint8_t { kToAsk, kAsked, kToBegin, kWatching, kLines, kOver };
 
+  bool watch(const AdminFacts& facts, TimeNs now_ns, std::string& output);
   void add_step(const EvictReport& step, TimeNs now_ns);
 
   // constant after construction
@@ -51,6 +57,7 @@ class AdminJob {
   std::size_t row_ = 0;  ///< next of a page
   TimeNs asked_ns_ = 0;
   TimeNs progress_ns_;
+  TimeNs look_ns_ = 0;  ///< when the scrub is looked at next
 };
 
 }  // namespace kvtier

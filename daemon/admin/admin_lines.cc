@@ -24,6 +24,26 @@ Json evict_json(const EvictReport& report) {
           {"kept_other", kept.other}};
 }
 
+Json verify_json(const VerifyReport& report) {
+  Json faults = Json::object();
+  for (std::uint8_t i = 1; i < kDiskFaultCount; ++i) {
+    if (report.faults[i] != 0)
+      faults[std::string(disk_fault_name(static_cast<DiskFault>(i)))] = report.faults[i];
+  }
+  return {{"segments", report.segments},
+          {"segments_done", report.segments_done},
+          {"segments_unindexed", report.segments_unindexed},
+          {"segments_unreachable", report.segments_unreachable},
+          {"blocks_good", report.blocks_good},
+          {"blocks_bad", report.blocks_bad},
+          {"marks_good", report.marks_good},
+          {"marks_bad", report.marks_bad},
+          {"bytes", report.bytes},
+          {"unreadable", report.unreadable},
+          {"late", report.late},
+          {"faults", std::move(faults)}};
+}
+
 Json stats_json(const StoreStats& stats) {
   Json json;
   for (const StatsField& field : kStatsFields) json[field.name] = stats.*field.member;
@@ -52,6 +72,7 @@ Json host_tier_json(const AdminStatusView& view) {
           {"bytes", stats.host_bytes},
           {"bytes_used", view.used_bytes},
           {"bytes_free", stats.host_bytes - std::min(stats.host_bytes, view.used_bytes)},
+          {"bytes_huge", stats.host_bytes_huge},
           {"bytes_locked", stats.host_bytes_locked},
           {"blocks_ready", stats.blocks_ready},
           {"blocks_writing", stats.blocks_writing},
@@ -121,6 +142,21 @@ std::string error_line(const Status& status) {
 
 std::string progress_line(const EvictReport& total) {
   return to_line({{"progress", evict_json(total)}});
+}
+
+std::string verify_progress_line(const VerifyReport& report) {
+  return to_line({{"progress", verify_json(report)}});
+}
+
+std::string verify_last_line(const VerifyReport& report) {
+  if (report.state == VerifyState::kRefused)
+    return error_line(
+        {Code::kUnavailable,
+         "the NVMe tier does not serve now: it opens, closes, or stays shut; see kvctl status"});
+  Json json = {{"state", report.state == VerifyState::kDone ? "done" : "stopped"}};
+  json.update(verify_json(report));
+  json["done"] = true;
+  return to_line(json);
 }
 
 std::string last_line(const AdminFacts& facts, AdminVerb verb, const AdminAnswer& answer, TimeNs now_ns) {

@@ -6,6 +6,7 @@
 
 #include "daemon/admin/admin_command.h"
 #include "daemon/admin/admin_facts.h"
+#include "daemon/disk/verify_report.h"
 
 namespace kvtier {
 
@@ -13,6 +14,10 @@ namespace kvtier {
 std::string error_line(const Status& status);
 /// {"progress":{"evicted":..}}
 std::string progress_line(const EvictReport& total);
+/// {"progress":{"segments_done":..}}
+std::string verify_progress_line(const VerifyReport& report);
+/// What a scrub found, or why there was none.
+std::string verify_last_line(const VerifyReport& report);
 /// The line that ends an answer, an error's included.
 std::string last_line(const AdminFacts& facts, AdminVerb verb, const AdminAnswer& answer, TimeNs now_ns);
 

@@ -45,6 +45,7 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
   switch (request.verb) {
     case AdminVerb::kVersion:
     case AdminVerb::kHealth:
+    case AdminVerb::kVerify:    // never sent: VerifyDesk
       return std::monostate{};  // the answer is that there is one
     case AdminVerb::kStatus:
       return AdminStatusView{admin.complaints(), store.stats(), store.unverified_count(), used_bytes(admin)};

@@ -33,7 +33,8 @@ constexpr auto kVerbs = std::to_array<VerbRow>({{"version", AdminVerb::kVersion,
                                                 {"inspect", AdminVerb::kInspect, "key,limit,cursor"},
                                                 {"evict", AdminVerb::kEvict, "key,namespace,space"},
                                                 {"flush", AdminVerb::kFlush, "namespace,space,all"},
-                                                {"kick", AdminVerb::kKick, "id,pid,session"}});
+                                                {"kick", AdminVerb::kKick, "id,pid,session"},
+                                                {"verify", AdminVerb::kVerify, ""}});
 
 Status invalid(std::string message) {
   return {Code::kInvalid, std::move(message)};

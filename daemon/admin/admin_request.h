@@ -25,7 +25,8 @@ enum class AdminVerb : std::uint8_t {
   kInspect,
   kEvict,
   kFlush,
-  kKick
+  kKick,
+  kVerify
 };
 
 inline constexpr std::size_t kAdminLineBytesMax = 16 * kKiB;
@@ -45,7 +46,7 @@ struct AdminRequest {
   KickTarget kick;
   bool is_all = false;
 
-  /// Evict, flush, kick: not for everybody who may read.
+  /// Evict, flush, kick, verify: not for everybody who may read.
   [[nodiscard]] bool is_destructive() const { return verb >= AdminVerb::kEvict; }
   /// Says how much each client leases, which is counted first.
   [[nodiscard]] bool has_leases() const { return verb == AdminVerb::kStatus || verb == AdminVerb::kClients; }

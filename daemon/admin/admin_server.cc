@@ -10,6 +10,7 @@ namespace kvtier {
 namespace {
 
 constexpr TimeNs kAcceptPauseNs = kNsPerSecond;
+constexpr TimeNs kVerifyPauseNs = 10 * kNsPerMs;
 constexpr TimeNs kSocketCheckNs = 5 * kNsPerSecond;
 constexpr std::size_t kAcceptsPerRound = 8;
 
@@ -44,16 +45,18 @@ AdminServer::AdminServer(AdminServerOptions options, Waiter& conductor, std::uni
       wake_(std::move(wake)),
       spare_(::eventfd(0, EFD_CLOEXEC)),
       options_(std::move(options)),
+      verify_(options_.disk),
       poller_(std::move(poller)),
       port_(*this, conductor) {}
 
 std::size_t AdminServer::do_work(TimeNs now_ns) {
   std::size_t work = poll(now_ns);
   while (configs_.pop(options_.facts.config_json)) ++work;
-  work += take_answers(now_ns);
+  work += take_answers(now_ns) + verify_.step();
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].connection) work += run(i, now_ns);
   }
+  verify_again_ns_ = verify_.is_waiting() ? now_ns + kVerifyPauseNs : kNever;
   return work;
 }
 
@@ -125,7 +128,8 @@ AdminServer::Place* AdminServer::find_place() {
   Place* stillest = nullptr;
   for (Place& place : places_) {
     if (!place.connection) return &place;
-    if (place.connection->job && place.connection->job->is_asking()) continue;
+    const auto& job = place.connection->job;
+    if (job && (job->is_asking() || job->is_watching())) continue;
     if (stillest == nullptr || place.connection->progress_ns() < stillest->connection->progress_ns())
       stillest = &place;
   }
@@ -145,16 +149,18 @@ void AdminServer::update_interest(std::size_t index) {
 }
 
 void AdminServer::close(std::size_t index) {
+  if (places_[index].connection->job) verify_.end(places_[index].connection->job->ticket());
   poller_.remove(places_[index].connection->fd());
   places_[index].connection.reset();
   if (!spare_.is_open()) spare_.reset(::eventfd(0, EFD_CLOEXEC));
 }
 
 TimeNs AdminServer::next_deadline_ns() const {
-  TimeNs next_ns = accept_again_ns_ == 0 ? kNever : accept_again_ns_;
+  TimeNs next_ns = std::min(accept_again_ns_ == 0 ? kNever : accept_again_ns_, verify_again_ns_);
   for (const Place& place : places_) {
     if (place.connection) next_ns = std::min(next_ns, place.connection->deadline_ns());
   }
+  // now_ns() of the next round: the mailbox of the tier was full.
   return next_ns;
 }
 

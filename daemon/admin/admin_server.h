@@ -11,6 +11,7 @@
 #include "daemon/admin/admin_connection.h"
 #include "daemon/admin/admin_facts.h"
 #include "daemon/admin/admin_port.h"
+#include "daemon/admin/verify_desk.h"
 #include "daemon/agent/agent.h"
 #include "daemon/agent/mailbox.h"
 #include "daemon/session/listener.h"
@@ -19,10 +20,11 @@
 namespace kvtier {
 
 struct AdminServerOptions {
-  /// Who may evict, flush and kick beside root and the daemon's own uid.
+  /// Who may evict, flush, kick and verify beside root and the daemon's own uid.
   std::vector<std::uint32_t> admin_uids;
   std::vector<std::uint32_t> admin_gids;
   AdminFacts facts;
+  DiskChannel* disk = nullptr;  ///< of the NVMe tier; null: there is none. Outlives the server
 };
 
 /// Agent and the place where it sleeps, as the conductor is: AgentRunner(server, server, clock, ...).
@@ -79,6 +81,8 @@ class AdminServer final : public Agent, public Waiter {
   // the server's thread
   UniqueFd spare_;  ///< given up when there is no other descriptor
   AdminServerOptions options_;
+  VerifyDesk verify_;
+  TimeNs verify_again_ns_ = kNever;  ///< the tier's mailbox was full
   Poller poller_;
   std::array<Place, kConnectionsMax> places_;
   std::uint64_t next_ticket_ = 1;  ///< a job's ticket is this times kConnectionsMax, plus its place

@@ -23,9 +23,10 @@ Status overrun() {
 }
 
 Status refusal(const Peer& peer) {
-  return {Code::kDenied, "uid " + std::to_string(peer.uid) +
-                             " may read here, but evict, flush and kick only as root, as the daemon's user, "
-                             "or as a member of the group in the setting admin_group"};
+  return {Code::kDenied,
+          "uid " + std::to_string(peer.uid) +
+              " may read here, but evict, flush, kick and verify only as root, as the daemon's user, "
+              "or as a member of the group in the setting admin_group"};
 }
 
 }  // namespace
@@ -89,13 +90,25 @@ std::size_t AdminServer::answer(AdminConnection& connection, TimeNs now_ns) {
     }
     ++work;
   }
+  if (job.is_to_begin()) {
+    const Status begun = verify_.begin(job.ticket());
+    if (begun.is_ok()) {
+      job.begun(now_ns);
+    } else {
+      job.failed(begun);
+    }
+    ++work;
+  }
   std::string line;
   while (connection.has_room() && job.next_line(options_.facts, now_ns, line)) {
     connection.add_output(line);
     line.clear();
     ++work;
   }
-  if (job.is_over()) connection.job.reset();
+  if (job.is_over()) {
+    verify_.end(job.ticket());
+    connection.job.reset();
+  }
   return work;
 }
 

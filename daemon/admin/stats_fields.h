@@ -16,6 +16,7 @@ struct StatsField {
 
 inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"host_bytes", &StoreStats::host_bytes},
+    {"host_bytes_huge", &StoreStats::host_bytes_huge},
     {"host_bytes_locked", &StoreStats::host_bytes_locked},
     {"metadata_bytes", &StoreStats::metadata_bytes},
     {"channel_bytes", &StoreStats::channel_bytes},

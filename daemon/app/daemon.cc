@@ -64,6 +64,11 @@ Status Daemon::open_store() {
   if (!store.is_ok()) return store.status();
   store_ = std::move(store).value();
   describe_spaces();
+  const StoreStats& stats = store_->stats();
+  if (config_->host.huge_pages != Need::kOff && !is_warm() && stats.host_bytes_huge < stats.host_bytes) {
+    log_->info("part of the host tier is in ordinary pages: the kernel found no more huge ones",
+               {{"huge_bytes", stats.host_bytes_huge}, {"host_bytes", stats.host_bytes}});
+  }
   if (!store_->lock_refusal().is_ok()) {
     log_->info(
         "not all of the host tier is locked: blocks may reach swap",
@@ -77,19 +82,16 @@ Status Daemon::open_store() {
   return Status::ok();
 }
 
-// Huge pages must be set aside for all of the tier; otherwise: ordinary ones, said in the log, or a refusal.
+// Huge pages that were set aside for all of the tier; otherwise those that the kernel finds, or a refusal.
 Status Daemon::choose_pages(const Result<MemoryLimits>& limits, StoreOptions& options) {
   if (config_->host.huge_pages == Need::kOff) return Status::ok();
   const std::uint64_t free = limits.is_ok() ? limits.value().huge_pages_free_bytes : 0;
-  options.use_huge_pages = free >= config_->host.bytes;
-  if (!options.use_huge_pages && config_->host.huge_pages == Need::kRequire) {
+  options.pages = free >= config_->host.bytes ? SlabPages::kSetAside : SlabPages::kGathered;
+  if (options.pages != SlabPages::kSetAside && config_->host.huge_pages == Need::kRequire) {
     return {Code::kNoSpace, "host.huge_pages is require; host.bytes is " + format_size(config_->host.bytes) +
                                 " and " + format_size(free) +
                                 " of huge pages are free: raise vm.nr_hugepages or lower host.bytes"};
   }
-  counters_->set(Counter::kHostBytesHuge, options.use_huge_pages ? config_->host.bytes : 0);
-  if (!options.use_huge_pages)
-    log_->info("ordinary pages: too few huge pages are free", {{"free_bytes", free}});
   return Status::ok();
 }
 
@@ -124,6 +126,7 @@ Status Daemon::open_admin() {
   options.facts.started_ns = clock_.now_ns();
   options.facts.nvme = tier_facts_;
   if (tier_ != nullptr) options.facts.nvme_now = &tier_->snapshot();
+  if (tier_ != nullptr) options.disk = &tier_->channel();
   Result<std::unique_ptr<AdminServer>> admin =
       AdminServer::create(std::move(options), std::move(place_.admin_listener), *conductor_);
   if (!admin.is_ok()) return admin.status();

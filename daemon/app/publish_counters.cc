@@ -10,6 +10,7 @@ namespace {
 
 void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kHostBytes, s.host_bytes);
+  c.set(Counter::kHostBytesHuge, s.host_bytes_huge);
   c.set(Counter::kHostBytesLocked, s.host_bytes_locked);
   c.set(Counter::kMetadataBytes, s.metadata_bytes);
   c.set(Counter::kChannelBytes, s.channel_bytes);

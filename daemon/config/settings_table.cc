@@ -62,7 +62,8 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "cached blocks at the next start."},
    INTO(host.slab_bytes)},
   {{"host.huge_pages", kChoice, "try", 0, 2, kNeed, kRestart, "",
-    "2 MiB pages for slabs: off, try (fall back, shown in status), require (refuse to start without)."},
+    "2 MiB pages for slabs: off; try (those set aside where they are enough, else what the kernel finds; shown in "
+    "status); require (those set aside, or refuse to start)."},
    INTO(host.huge_pages)},
   {{"host.lock", kChoice, "off", 0, 2, kNeed, kRestart, "",
     "Lock slabs in memory, so that blocks never reach swap: off, try (shown in status), require (refuse to start). "

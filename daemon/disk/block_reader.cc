@@ -40,7 +40,7 @@ Code BlockReader::refusal(const DiskGet& get, TimeNs now_ns) const {
   const StorePath* path = path_of(get.locator);
   if (path == nullptr) return Code::kUnavailable;
   if (!path->segments.is_current(get.locator)) return Code::kStale;
-  if (!path->health.is_serving()) return Code::kUnavailable;
+  if (!path->health.is_readable()) return Code::kUnavailable;
   return get.deadline_ns <= now_ns ? Code::kDeadline : Code::kOk;
 }
 

@@ -20,9 +20,9 @@ enum class DiskEventKind : std::uint8_t {
   kRefused,   ///< will not open: status() says why. Nothing was written
   kAsk,       ///< reclaim: questions() wait for answer()
   kMoved,     ///< reclaim: a copy lies at `locator`; who does not name `old` any more forgets `locator`
-  kDropped,   ///< reclaim: what is at `old` goes away, although it was to be kept: forget it
-  kPath,      ///< a path's state is another: path_state()
-  kClosed,    ///< kOk: every segment is sealed and the end noted
+  kDropped,  ///< what is at `old` goes away (reclaim), or is bad (scrub: `code`, `fault`): forget it, if it is named
+  kPath,    ///< a path's state is another: path_state()
+  kClosed,  ///< kOk: every segment is sealed and the end noted
 };
 
 struct DiskEvent {

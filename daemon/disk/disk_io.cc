@@ -10,9 +10,18 @@ std::uint32_t DiskIo::attach(IoClient& client) {
   return static_cast<std::uint32_t>(clients_.size() - 1);
 }
 
+std::uint64_t& DiskIo::in_flight(const IoRequest& request) {
+  InFlight& bytes = in_flight_[static_cast<std::size_t>(request.file)];
+  return request.kind == IoKind::kRead ? bytes.reads : bytes.writes;
+}
+
 bool DiskIo::submit(std::uint32_t client, std::uint32_t piece, IoRequest request, WriteCause cause) {
   request.tag = std::uint64_t{client} << 32 | piece;
+  std::uint64_t& bytes = in_flight(request);
+  const std::uint64_t bytes_max = request.kind == IoKind::kRead ? kReadBytesInFlight : kWriteBytesInFlight;
+  if (bytes > 0 && bytes + request.bytes > bytes_max) return false;
   if (!ring_.submit(request).has_value()) return false;
+  bytes += request.bytes;
   if (request.kind == IoKind::kRead) {
     ++stats_.reads;
     stats_.bytes_read += request.bytes;
@@ -39,23 +48,25 @@ std::size_t DiskIo::poll(TimeNs now_ns) {
 // A read beyond the end of the file is the file's fault, not the device's.
 void DiskIo::note(const IoEvent& event) {
   IoLuck& luck = luck_[static_cast<std::size_t>(event.request.file)];
-  if (event.is_held) ++luck.held;
+  IoRow& row = event.request.kind == IoKind::kRead ? luck.reads : luck.writes;
+  if (event.is_held) ++row.held;
+  if (event.outcome != IoOutcome::kReleased) in_flight(event.request) -= event.request.bytes;
   switch (event.outcome) {
     case IoOutcome::kDone:
     case IoOutcome::kEndOfFile:
-      luck.failed_in_row = luck.late_in_row = 0;
+      row.failed = row.late = 0;
       return;
     case IoOutcome::kFailed:
-      ++luck.failed_in_row;
+      ++row.failed;
       luck.error = event.error;
       ++stats_.io_failed;
       return;
     case IoOutcome::kDeadline:
-      ++luck.late_in_row;
+      ++row.late;
       ++stats_.io_late;
       return;
     case IoOutcome::kReleased:
-      --luck.held;
+      --row.held;
       return;
     case IoOutcome::kCancelled:
       return;

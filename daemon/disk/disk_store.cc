@@ -38,6 +38,7 @@ DiskStore::DiskStore(const DiskStoreOptions& options, IoRing& ring, std::span<co
       move_buffer_(arena_.take(move_bytes(options))),
       reader_(shared_, by_number_, arena_.take(BlockReader::kRuns * BlockReader::kHeadersBytes)),
       reclaim_(shared_, index_buffer_, move_buffer_),
+      verify_(shared_, index_buffer_, move_buffer_),
       flush_(shared_, files.size()),
       marks_(shared_),
       close_tickets_(files.size()) {
@@ -100,10 +101,22 @@ void DiskStore::step_jobs(TimeNs now_ns) {
   }
   route_own_writes();
   reader_.step(now_ns);
-  if (step_ != Step::kRecovering) reclaim_.step(now_ns);
+  if (step_ != Step::kRecovering) step_upkeep(now_ns);
   flush_.step();
   marks_.step();
   tell_path_states();
+}
+
+// Reclaim and scrub have one memory, and take turns.
+void DiskStore::step_upkeep(TimeNs now_ns) {
+  if (!verify_.is_holding()) reclaim_.step(now_ns);
+  if (!reclaim_.is_idle()) return verify_.lose_footer();
+  verify_.step(now_ns, is_busy());
+}
+
+bool DiskStore::is_busy() const {
+  return !reader_.is_idle() || std::any_of(paths_.begin(), paths_.end(),
+                                           [](const Path& path) { return path.writer->queued_count() > 0; });
 }
 
 void DiskStore::route_own_writes() {
@@ -122,6 +135,7 @@ void DiskStore::route_own_writes() {
 void DiskStore::begin_recovery() {
   std::vector<StoreRecovery::Path> recovered;
   std::vector<StoreReclaim::Path> reclaimed;
+  std::vector<StoreVerify::Path> verified;
   std::vector<JobPath> jobs;
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     Path& path = paths_[i];
@@ -130,9 +144,11 @@ void DiskStore::begin_recovery() {
     by_number_[path.path->number] = path.path;
     recovered.push_back({path.path, path.writer.get(), &opening_->found(i)});
     reclaimed.push_back({path.path, path.writer.get()});
+    verified.push_back({path.path, path.writer.get()});
     jobs.push_back({path.path, path.writer.get()});
   }
   reclaim_.set_paths(std::move(reclaimed));
+  verify_.set_paths(std::move(verified));
   flush_.set_paths(jobs);
   marks_.set_paths(std::move(jobs));
   recovery_ = std::make_unique<StoreRecovery>(shared_, std::move(recovered), index_buffer_, move_buffer_,
@@ -166,7 +182,8 @@ void DiskStore::tell_path_states() {
 }
 
 TimeNs DiskStore::next_deadline_ns() const {
-  TimeNs next_ns = std::min(shared_.io.next_deadline_ns(), reclaim_.next_deadline_ns());
+  TimeNs next_ns =
+      std::min({shared_.io.next_deadline_ns(), reclaim_.next_deadline_ns(), verify_.next_deadline_ns()});
   for (const auto& path : store_paths_) next_ns = std::min(next_ns, path->health.next_probe_ns());
   return next_ns;
 }

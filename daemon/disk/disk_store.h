@@ -20,6 +20,7 @@
 #include "daemon/disk/store_opening.h"
 #include "daemon/disk/store_reclaim.h"
 #include "daemon/disk/store_recovery.h"
+#include "daemon/disk/store_verify.h"
 
 namespace kvtier {
 
@@ -55,6 +56,11 @@ class DiskStore {
   /// Of the last kAsk, to be answered once.
   [[nodiscard]] std::span<const ReclaimQuestion> questions() const { return reclaim_.questions(); }
   void answer(std::span<const ReclaimAnswer> answers) { reclaim_.answer(answers); }
+
+  /// Checks every record on disk in the background; what is bad is told as kDropped. One at a time: the last one asked for.
+  void verify(std::uint64_t tag);
+  void stop_verify(std::uint64_t tag) { verify_.stop(tag); }
+  [[nodiscard]] const VerifyReport& verify_report() const { return verify_.report(); }
 
   /// Takes no more work, seals what is open, and notes the clean end: kClosed.
   void close(std::uint64_t tag);
@@ -98,6 +104,8 @@ class DiskStore {
   void begin_serving();
   void refuse(const Status& status);
   void step_jobs(TimeNs now_ns);
+  void step_upkeep(TimeNs now_ns);
+  [[nodiscard]] bool is_busy() const;
   void step_close();
   void end_close(Code code);
   void tell_progress();
@@ -119,6 +127,7 @@ class DiskStore {
   std::unique_ptr<StoreRecovery> recovery_;
   BlockReader reader_;
   StoreReclaim reclaim_;
+  StoreVerify verify_;  ///< in the memory of reclaim
   StoreFlush flush_;
   StoreMarks marks_;
   JobStep<Step> step_{shared_.io.changes(), Step::kOpening};

@@ -99,11 +99,17 @@ void DiskStore::forget(const DiskLocator& locator) {
   if (path != nullptr && path->segments.is_current(locator)) path->segments.forget(locator);
 }
 
+void DiskStore::verify(std::uint64_t tag) {
+  if (step_ != Step::kServing) return verify_.refuse(tag);
+  verify_.begin(tag);
+}
+
 void DiskStore::close(std::uint64_t tag) {
   if (step_ != Step::kServing || !shared_.events.reserve(1)) return;
   close_tag_ = tag;
   step_ = Step::kClosing;
   reclaim_.stop();
+  verify_.stop_all();
 }
 
 void DiskStore::end_close(Code code) {
@@ -114,7 +120,8 @@ void DiskStore::end_close(Code code) {
 // Work ends, segments are sealed, that is made durable, and then it is noted.
 void DiskStore::step_close() {
   if (step_ == Step::kClosing) {
-    bool is_over = reclaim_.is_idle() && reader_.is_idle() && flush_.is_idle() && marks_.is_idle();
+    bool is_over =
+        reclaim_.is_idle() && verify_.is_idle() && reader_.is_idle() && flush_.is_idle() && marks_.is_idle();
     for (Path& path : paths_) {
       if (!path.is_in) continue;
       if (is_over) path.writer->close();

@@ -22,6 +22,9 @@ struct SegmentContext {
 };
 
 inline constexpr std::uint64_t kSegmentUnitsMin = 8;
+/// A writer seals before its index is longer: enough for 256 MiB of 4 KiB blocks. A longer one is taken for damaged, so
+/// that a footer's reader, and the index of what is open, have fixed memory.
+inline constexpr std::uint64_t kIndexBytesMax = 8 * kMiB;
 
 constexpr bool is_valid_geometry(const SegmentGeometry& g) {
   const bool is_aligned = g.alignment >= kAlignmentMin && g.alignment <= kAlignmentMax &&

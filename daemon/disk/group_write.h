@@ -45,6 +45,8 @@ class GroupWrite {
   [[nodiscard]] Code result(std::size_t member) const;
   [[nodiscard]] std::span<const Member> members() const { return members_; }
   [[nodiscard]] std::uint32_t segment() const { return segment_.identity.segment; }
+  /// Of its first header, in the segment.
+  [[nodiscard]] std::uint64_t offset() const { return group_offset_; }
   [[nodiscard]] const SegmentIdentity& identity() const { return segment_.identity; }
   /// After is_released().
   void free();

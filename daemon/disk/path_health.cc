@@ -16,16 +16,27 @@ void PathHealth::step(TimeNs now_ns) {
   if (!pieces_.is_empty()) {
     pieces_.step();
     if (pieces_.is_settled()) probe_finish(now_ns);
-  } else if (now_ns >= probe_ns_ && io_.luck(file_).held == 0) {
+  } else if (now_ns >= probe_ns_ && !is_held()) {
     probe(now_ns);  // a device that still has old requests would only get one more
   }
 }
 
+bool PathHealth::is_held() const {
+  return io_.luck(file_).reads.held + io_.luck(file_).writes.held > 0;
+}
+
+PathState PathHealth::state_of(const IoRow& row, std::uint32_t late_max) {
+  if (row.late >= late_max) return PathState::kSlow;
+  return row.failed >= kFailuresMax ? PathState::kFailed : PathState::kOk;
+}
+
 void PathHealth::judge(TimeNs now_ns) {
   const IoLuck& luck = io_.luck(file_);
+  const PathState reads = state_of(luck.reads, kLateMax);
+  if (reads != PathState::kOk) are_reads_broken_ = true;
   if (!is_serving()) return;
-  if (luck.failed_in_row >= kFailuresMax) broken_ = PathState::kFailed;
-  if (luck.late_in_row >= kLateMax) broken_ = PathState::kSlow;
+  const std::uint32_t late_max = luck.writes.held > 0 ? kLateHeldMax : kLateMax;
+  broken_ = reads != PathState::kOk ? reads : state_of(luck.writes, late_max);
   if (is_serving()) return;
   doublings_ = 0;
   probe_ns_ = now_ns + options_.probe_interval_ns;
@@ -50,7 +61,8 @@ void PathHealth::probe_finish(TimeNs now_ns) {
   pieces_.clear();
   if (is_good) {
     broken_ = PathState::kOk;
-    io_.luck(file_).failed_in_row = io_.luck(file_).late_in_row = 0;
+    are_reads_broken_ = false;
+    io_.luck(file_).reads = io_.luck(file_).writes = {};  // nothing is held: else there was no probe
     return;
   }
   doublings_ = std::min(doublings_ + 1, kDoublingsMax);

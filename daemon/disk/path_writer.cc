@@ -94,6 +94,15 @@ std::uint64_t PathWriter::born_min() const {
   return born;
 }
 
+std::uint64_t PathWriter::settled_end(std::uint32_t segment) const {
+  if (segment != segment_) return 0;
+  std::uint64_t end = end_;
+  for (const GroupWrite& group : groups_) {
+    if (!group.is_free() && !group.is_reported) end = std::min(end, group.offset());
+  }
+  return end;
+}
+
 void PathWriter::seal_recovered(std::uint32_t segment, std::uint64_t data_end) {
   path_.segments.set_state(segment, SegmentState::kSealing);
   seal_.start(segment, data_end, true);

@@ -55,6 +55,12 @@ class PathWriter {
   [[nodiscard]] std::uint64_t queued_count() const { return owner_queue_.size() + own_queue_.size(); }
   [[nodiscard]] bool is_waiting_for_segment() const { return is_waiting_; }
 
+  /// Of the open segment, those of groups on their way included; they begin at settled_end() or behind it. Entries
+  /// without a scope of the index were dropped.
+  [[nodiscard]] const OpenIndex& index() const { return index_; }
+  /// In the segment: what lies before it has its result. 0: this writer does not have the segment open.
+  [[nodiscard]] std::uint64_t settled_end(std::uint32_t segment) const;
+
   /// Results of push_own(), in any order.
   [[nodiscard]] bool pop_own(OwnWrite& out);
 

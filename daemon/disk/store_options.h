@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "daemon/disk/format.h"
+#include "daemon/disk/format_geometry.h"
 #include "daemon/disk/write_budget.h"
 #include "daemon/io/io_types.h"
 #include "libkvclient/base/units.h"
@@ -46,9 +46,7 @@ struct DiskStoreOptions {
   std::uint32_t syncs_left_out = 0;  ///< tests: a bit for each SyncCause (path_sync.h)
 };
 
-/// An index of more than this seals its segment: enough for 256 MiB of 4 KiB blocks. With it a footer, and the index of
-/// what is open, have fixed sizes.
-inline constexpr std::uint64_t kIndexBytesMax = 8 * kMiB;
+/// Of one segment: what is open has an index of fixed size.
 inline constexpr std::uint32_t kScopesMax = 256;
 /// A unit between two superblock copies, of any value: probes write it.
 inline constexpr std::uint64_t kProbeOffset = kSuperblockStrideBytes / 2;

@@ -67,7 +67,10 @@ Tenant* richest_tenant(StoreState& state, const Tenant& wanting) {
 
 void finish_retirement(StoreState& state, Slab& slab) {
   if (!disk_lets_go(state, slab)) return;
-  if (!state.memory.replace(slab, state.options.use_huge_pages, *state.fds).is_ok())
+  // While it serves nobody waits for huge pages to be gathered.
+  const SlabPages pages =
+      state.options.pages == SlabPages::kGathered ? SlabPages::kOrdinary : state.options.pages;
+  if (!state.memory.replace(slab, pages, *state.fds).is_ok())
     return;  // tried again later
   disk_slab_made(state, slab);
   state.restart.slabs()[index_of(slab.index())] = {};

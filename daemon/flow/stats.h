@@ -9,6 +9,7 @@ namespace kvtier {
 struct StoreStats {
   // gauges
   std::uint64_t host_bytes = 0;         ///< payload memory of the host tier, all slabs
+  std::uint64_t host_bytes_huge = 0;    ///< of it, in huge pages
   std::uint64_t host_bytes_locked = 0;  ///< of it, locked against swap
   std::uint64_t metadata_bytes = 0;     ///< directories, slot tables, block table, index: resident
   std::uint64_t channel_bytes = 0;      ///< rings, arenas and pin tables of all clients: resident

@@ -67,6 +67,7 @@ namespace {
 // What is cheaper to count when somebody looks than to keep.
 void count_gauges(Store::State& state) {
   StoreStats& stats = state.stats;
+  stats.host_bytes_huge = state.memory.huge_bytes();
   stats.host_bytes_locked = state.memory.locked_bytes();
   stats.blocks_unsummed = checksums_due_count(state);
   stats.namespaces = state.tenants.size();

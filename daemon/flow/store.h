@@ -33,7 +33,7 @@ enum class DiskWrite : std::uint8_t {
 struct StoreOptions {
   std::uint64_t host_bytes = 0;
   std::uint64_t slab_bytes = 0;  ///< 0: chosen from host_bytes
-  bool use_huge_pages = false;
+  SlabPages pages = SlabPages::kOrdinary;
   MemoryLock lock = MemoryLock::kOff;
   std::uint32_t low_water_blocks = 64;
   std::uint32_t blocks_max =

@@ -90,7 +90,7 @@ StoredFds take_stored(FdStore& fds) {
 Result<std::unique_ptr<Store>> Store::create(const StoreOptions& options, const Clock& clock, FdStore& fds) {
   const HostMemoryOptions memory{.bytes = options.host_bytes,
                                  .slab_bytes = options.slab_bytes,
-                                 .use_huge_pages = options.use_huge_pages,
+                                 .pages = options.pages,
                                  .lock = options.lock,
                                  .slab_done = options.slab_done,
                                  .available = options.memory_available};

@@ -51,7 +51,7 @@ Result<HostMemory> HostMemory::create(const HostMemoryOptions& options, FdStore&
   for (std::uint64_t at = 0; at < memory.bytes_; at += memory.slab_bytes_) {
     const SlabIndex index{static_cast<std::uint32_t>(memory.slabs_.size())};
     KV_RETURN_IF_ERROR(check_available(options, memory.bytes_, at, memory.bytes_of(at)));
-    Result<Slab> slab = Slab::create(index, memory.bytes_of(at), options.use_huge_pages, fds);
+    Result<Slab> slab = Slab::create(index, memory.bytes_of(at), options.pages, fds);
     if (!slab.is_ok()) {
       return slab.status().while_doing("host.bytes is " + format_size(memory.bytes_) + ", " +
                                        format_size(at) + " could be reserved; lower host.bytes");
@@ -90,6 +90,12 @@ std::uint64_t HostMemory::locked_bytes() const {
   return bytes;
 }
 
+std::uint64_t HostMemory::huge_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Slab& slab : slabs_) bytes += slab.huge_bytes();
+  return bytes;
+}
+
 std::uint64_t HostMemory::bytes_of(std::uint64_t at) const {
   return std::min(slab_bytes_, bytes_ - at);
 }
@@ -118,14 +124,14 @@ Result<HostMemory> HostMemory::adopt(const HostMemoryOptions& options,
   return result;
 }
 
-Status HostMemory::replace(Slab& slab, bool use_huge_pages, FdStore& fds) {
+Status HostMemory::replace(Slab& slab, SlabPages pages, FdStore& fds) {
   const SlabIndex index = slab.index();
   const Generation floor = slab.table().generation_floor();
   const std::uint64_t bytes = slab.bytes();
   // The old pages go back before new ones are asked for: every mapping but ours is gone, so the tier is never
   // larger.
   KV_RETURN_IF_ERROR(shm_punch(slab.data_fd(true), 0, bytes));
-  Result<Slab> fresh = Slab::create(index, bytes, use_huge_pages, fds, floor);
+  Result<Slab> fresh = Slab::create(index, bytes, pages, fds, floor);
   if (!fresh.is_ok()) return fresh.status();
   const bool was_locked = slab.is_locked();
   slab = std::move(fresh).value();

@@ -21,7 +21,7 @@ enum class MemoryLock : std::uint8_t {
 struct HostMemoryOptions {
   std::uint64_t bytes = 0;
   std::uint64_t slab_bytes = 0;  ///< 0: chosen
-  bool use_huge_pages = false;
+  SlabPages pages = SlabPages::kOrdinary;
   MemoryLock lock = MemoryLock::kOff;
   /// Called after each slab; the making of a large tier takes minutes. Null: not called.
   std::function<void()> slab_done;
@@ -45,7 +45,7 @@ class HostMemory {
 
   /// Closes a slab's memory and makes new for it, unassigned, locked if the old one was and the limit still
   /// allows it; generations go on above those it had.
-  Status replace(Slab& slab, bool use_huge_pages, FdStore& fds);
+  Status replace(Slab& slab, SlabPages pages, FdStore& fds);
 
   /// A slab that belongs to no namespace yet, taken off the list; nullptr: none left.
   Slab* take_unassigned();
@@ -59,6 +59,7 @@ class HostMemory {
   [[nodiscard]] std::uint32_t slab_count() const { return static_cast<std::uint32_t>(slabs_.size()); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t locked_bytes() const;
+  [[nodiscard]] std::uint64_t huge_bytes() const;
   /// Why not all of it is locked although that was to be tried; ok: it is, or nobody asked.
   [[nodiscard]] const Status& lock_refusal() const { return lock_refusal_; }
   [[nodiscard]] std::uint64_t slab_bytes() const { return slab_bytes_; }

@@ -34,9 +34,12 @@ std::uint64_t resident_table_bytes(std::uint64_t slots) {
 
 }  // namespace
 
-Result<Slab> Slab::create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds,
+Result<Slab> Slab::create(SlabIndex index, std::uint64_t bytes, SlabPages pages, FdStore& fds,
                           Generation floor) {
-  Result<UniqueFd> data = shm_create("kvtier-slab", bytes, {.use_huge_pages = use_huge_pages});
+  // Ordinary pages are reserved once huge ones were asked for: what is there already would have to be copied.
+  Result<UniqueFd> data = shm_create(
+      "kvtier-slab", bytes,
+      {.use_huge_pages = pages == SlabPages::kSetAside, .reserve_pages = pages != SlabPages::kGathered});
   if (!data.is_ok()) return data.status();
   Slab slab;
   slab.index_ = index;
@@ -47,7 +50,22 @@ Result<Slab> Slab::create(SlabIndex index, std::uint64_t bytes, bool use_huge_pa
   KV_RETURN_IF_ERROR(fds.put(fd_name(index, "data"), data.value().get()));
   KV_RETURN_IF_ERROR(fds.put(fd_name(index, "slots"), table.value().get()));
   KV_RETURN_IF_ERROR(slab.map_all(std::move(data).value(), std::move(table).value(), bytes));
+  if (pages == SlabPages::kSetAside) slab.huge_bytes_ = bytes;
+  if (pages != SlabPages::kGathered) return slab;
+  slab.gather_huge_pages();
+  KV_RETURN_IF_ERROR(shm_reserve(slab.data_fd_.get(), 0, bytes));
   return slab;
+}
+
+// Devices and copies take a huge page as one piece. A step that fails ends it: memory is too scattered.
+void Slab::gather_huge_pages() {
+  constexpr std::uint64_t kStepBytes = 32 * kMiB;
+  const std::uint64_t whole = data_.size() / kHugePageBytes * kHugePageBytes;
+  for (std::uint64_t at = 0; at < whole; at += kStepBytes) {
+    const std::uint64_t bytes = std::min(kStepBytes, whole - at);
+    if (!data_.gather_huge_pages(at, bytes)) return;
+    huge_bytes_ += bytes;
+  }
 }
 
 Status Slab::map_all(UniqueFd data, UniqueFd slots, std::uint64_t bytes) {

@@ -21,11 +21,18 @@ struct SlabRetirement {
   std::vector<SessionIndex> mapped_by;
 };
 
+/// What a slab's payload is made of.
+enum class SlabPages : std::uint8_t {
+  kOrdinary,
+  kGathered,  ///< huge pages as far as the kernel finds room for them, ordinary ones where it does not
+  kSetAside   ///< from the pool of huge pages (vm.nr_hugepages); refused where it is too small
+};
+
 class Slab {
  public:
   /// Takes the memory now: pages of the payload are reserved. The name is what the FdStore knows it by.
   /// `floor`: no slot's generation starts below it.
-  static Result<Slab> create(SlabIndex index, std::uint64_t bytes, bool use_huge_pages, FdStore& fds,
+  static Result<Slab> create(SlabIndex index, std::uint64_t bytes, SlabPages pages, FdStore& fds,
                              Generation floor = 0);
 
   /// Takes over what an earlier instance left. Slots that a record claims are claimed by the caller, then
@@ -36,6 +43,8 @@ class Slab {
 
   /// Locks the payload against swap, which also maps all of it. kNoSpace, with the limit: not allowed to.
   Status lock();
+  /// In huge pages; of an adopted slab it is not known, and 0.
+  [[nodiscard]] std::uint64_t huge_bytes() const { return huge_bytes_; }
   [[nodiscard]] bool is_locked() const { return is_locked_; }
 
   /// Gives the slab to a namespace in slots of `slot_bytes`. Every slot is free afterwards, under generations
@@ -88,6 +97,7 @@ class Slab {
   std::uint32_t free_list_position = 0xffffffff;  ///< in its slot class's list of slabs with free slots
 
  private:
+  void gather_huge_pages();
   Status map_all(UniqueFd data, UniqueFd slots, std::uint64_t bytes);
 
   SlabIndex index_ = SlabIndex::kNone;
@@ -104,6 +114,7 @@ class Slab {
   std::uint32_t lost_count_ = 0;  ///< slots whose generations are used up
   Generation floor_ = 0;
   bool is_locked_ = false;
+  std::uint64_t huge_bytes_ = 0;
   std::vector<std::uint32_t> free_;
   std::vector<BlockId> blocks_;
 };

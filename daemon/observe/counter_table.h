@@ -7,7 +7,7 @@
 #define KV_COUNTER_TABLE(KV_COUNTER)                                                                                  \
   /* memory of the host tier */                                                                                       \
   KV_COUNTER(kHostBytes, kConductor, kGauge, "host_bytes", "bytes", "Payload memory of the host tier, all slabs.")     \
-  KV_COUNTER(kHostBytesHuge, kConductor, kGauge, "host_bytes_huge", "bytes", "Host tier memory in huge pages.")        \
+  KV_COUNTER(kHostBytesHuge, kConductor, kGauge, "host_bytes_huge", "bytes", "Host tier memory in huge pages; not counted of slabs that a warm start took over.")        \
   KV_COUNTER(kHostBytesLocked, kConductor, kGauge, "host_bytes_locked", "bytes", "Host tier memory locked against swap.") \
   KV_COUNTER(kMetadataBytes, kConductor, kGauge, "metadata_bytes", "bytes", "Directories, slot tables, block table, index and tree, resident.") \
   KV_COUNTER(kIndexBytesPerBlock, kConductor, kGauge, "index_bytes_per_block", "bytes", "metadata_bytes divided by the blocks it is sized for.") \

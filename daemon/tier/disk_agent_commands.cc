@@ -50,6 +50,12 @@ bool DiskAgent::take(const DiskCommand& command) {
     case DiskCommandKind::kAnswer:
       take_answer(command);
       break;
+    case DiskCommandKind::kVerify:
+      store_->verify(command.tag);
+      break;
+    case DiskCommandKind::kVerifyStop:
+      store_->stop_verify(command.tag);
+      break;
     case DiskCommandKind::kClose:
       is_closing_ = true;
       close_tag_ = command.tag;

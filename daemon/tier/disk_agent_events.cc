@@ -146,6 +146,7 @@ void DiskAgent::publish(bool is_due) {
   view_.requests_held = ring_->held_count();
   view_.epoch = store_->epoch();
   view_.stats = store_->stats();
+  view_.verify = store_->verify_report();
   view_.path_count = static_cast<std::uint32_t>(path_count_);
   for (std::size_t i = 0; i < path_count_; ++i) {
     const StorePath& path = store_->path(i);

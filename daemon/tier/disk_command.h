@@ -37,7 +37,9 @@ enum class DiskCommandKind : std::uint8_t {
   kMark,  ///< tag, tenant, space (kNone: the namespace), key (zero: the space): what is put before is void; kMarked
   kForget,  ///< locator: nobody names it any more. No answer
   kAnswer,  ///< tag, answer: to that kQuestion
-  kClose,   ///< seals and notes the clean end; kClosed
+  kVerify,  ///< tag: the scrub begins, and ends one that runs; what is bad comes as kDropped, the rest is in the snapshot
+  kVerifyStop,  ///< tag: of that scrub
+  kClose,       ///< seals and notes the clean end; kClosed
 };
 
 struct DiskCommand {
@@ -77,7 +79,7 @@ enum class DiskNewsKind : std::uint8_t {
   kMarked,
   kQuestion,  ///< reclaim: is this copy wanted? tag, tenant, space, key, locator. kAnswer is due
   kMoved,  ///< reclaim: key's copy at `old` lies at `locator` now; who does not name `old` any more forgets `locator`
-  kDropped,  ///< reclaim: key's copy at `old` goes, although it was to be kept: forget it
+  kDropped,  ///< key's copy at `old` goes (reclaim), or is bad (scrub): who names it forgets it
   kPath,     ///< a path's state is another
   kClosed,
 };

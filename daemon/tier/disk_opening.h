@@ -48,6 +48,7 @@ class NvmeTier {
   /// before kOpen. Blocks of the others come as entries without a tenant. Once.
   [[nodiscard]] std::vector<DiskSpace> take_known_spaces() { return std::move(known_); }
   DiskAgent& agent() { return *agent_; }
+  DiskChannel& channel() { return channel_; }
   [[nodiscard]] const DiskSnapshotCell& snapshot() const { return agent_->snapshot(); }
   /// After its thread ended, before the host's memory goes: takes ring and store down. False: the device still has
   /// memory and would be waited for; they are left as they are, for the process that ends.

@@ -10,6 +10,7 @@
 #include "daemon/disk/disk_stats.h"
 #include "daemon/disk/format.h"
 #include "daemon/disk/path_health.h"
+#include "daemon/disk/verify_report.h"
 #include "libkvclient/base/status.h"
 
 namespace kvtier {
@@ -53,6 +54,7 @@ struct DiskSnapshot {
   std::uint64_t epoch = 0;
   TimeNs published_ns = 0;  ///< CLOCK_MONOTONIC
   DiskStats stats;
+  VerifyReport verify;  ///< of the last scrub
   std::uint32_t path_count = 0;
   std::array<DiskPathSnapshot, kPathsMax> paths{};  ///< in the order of the files
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The two bars: what a run asks for, and what it found. Each prints one JSON line.
+// The bars: what a run asks for, and what it found. Each prints one JSON line.
 
 #include <cstdint>
 #include <string>
@@ -52,5 +52,6 @@ struct BarResult {
 
 int run_clients_bar(const BarOptions& options);
 int run_daemon_bar(const BarOptions& options);
+int run_disk_bar(const BarOptions& options);
 
 }  // namespace kvtier::kill

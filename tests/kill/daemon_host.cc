@@ -57,9 +57,10 @@ std::vector<std::string> DaemonHost::command() const {
   std::vector<std::string> words;
   if (options_.is_kept) words = {options_.bin_dir + "/kvtier-keeper", "--"};
   words.push_back(options_.bin_dir + "/kvtierd");
+  if (!options_.config_path.empty()) words.insert(words.end(), {"--config", options_.config_path});
   for (const std::string& each :
        {"runtime_dir=" + options_.dir, "socket=" + socket(), "admin_socket=" + options_.dir + "/a.sock",
-        "host.bytes=" + std::to_string(options_.host_mib) + "MiB", std::string("host.slab_bytes=4MiB"),
+        "host.bytes=" + std::to_string(options_.host_mib) + "MiB", "host.slab_bytes=" + options_.slab,
         std::string("host.headroom=0")}) {
     words.insert(words.end(), {"--set", each});
   }
@@ -68,8 +69,23 @@ std::vector<std::string> DaemonHost::command() const {
 
 bool DaemonHost::start() {
   const pid_t old_pid = daemon_pid();
-  child_ = start_program(command(), output_path());
+  launch();
   return wait_until_serving(old_pid, 0, 20 * kNsPerSecond);
+}
+
+void DaemonHost::launch() {
+  child_ = start_program(command(), output_path());
+}
+
+void DaemonHost::send(int signal) const {
+  if (child_ > 0) ::kill(child_, signal);
+}
+
+int DaemonHost::end(int signal, TimeNs timeout_ns) {
+  send(signal);
+  const int code = wait_for_exit(child_, timeout_ns);
+  child_ = -1;
+  return code;
 }
 
 bool DaemonHost::kill_daemon() {
@@ -83,10 +99,7 @@ bool DaemonHost::kill_daemon() {
 }
 
 int DaemonHost::stop() {
-  ::kill(child_, SIGTERM);
-  const int code = wait_for_exit(child_, 20 * kNsPerSecond);
-  child_ = -1;
-  return code;
+  return end(SIGTERM, 20 * kNsPerSecond);
 }
 
 std::string DaemonHost::output_tail() const {

@@ -26,6 +26,8 @@ class DaemonHost {
     std::string dir;  ///< made by the caller; sockets, counters and output go there
     bool is_kept = true;
     std::uint64_t host_mib = 64;
+    std::string slab = "4MiB";
+    std::string config_path = {};  ///< of a configuration file; empty: none
   };
   explicit DaemonHost(Options options) : options_(std::move(options)) {}
   ~DaemonHost();
@@ -34,6 +36,11 @@ class DaemonHost {
 
   /// Until it beats. False: it does not come up.
   bool start();
+  /// Starts it and does not wait.
+  void launch();
+  /// A signal to what was started, and its end: as wait_for_exit. SIGKILL of a plain daemon is its end at any moment.
+  int end(int signal, TimeNs timeout_ns);
+  void send(int signal) const;
   /// kill -9 of kvtierd itself; plain daemons are started again at once.
   bool kill_daemon();
   /// SIGTERM to all; the exit code.

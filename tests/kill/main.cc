@@ -1,4 +1,4 @@
-// kill_bars clients|daemon: processes that die under load. `worker` is what it starts itself as.
+// kill_bars clients|daemon|disk: processes that die under load. `worker` is what it starts itself as.
 
 #include <CLI/CLI.hpp>
 
@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
   daemon->add_flag("--cold", bar.is_cold, "Without kvtier-keeper");
   daemon->add_option("--kills-per-keeper", bar.kills_per_keeper,
                      "Before a new keeper, whose back-off is short");
+  CLI::App* disk = app.add_subcommand("disk", "kvtierd with an NVMe tier dies, at any moment of its life");
+  add_bar(*disk, bar);
   CLI::App* work = app.add_subcommand("worker", "One client process")->group("");
   add_worker(*work, worker);
   CLI11_PARSE(app, argc, argv);
@@ -53,6 +55,7 @@ int main(int argc, char** argv) {
     return 2;
   }
 #endif
+  if (disk->parsed()) return run_disk_bar(bar);
   if (daemon->parsed()) {
     if (daemon->count("--deadline-ms") == 0) bar.deadline_ms = 250;
     return run_daemon_bar(bar);

@@ -10,4 +10,5 @@ status=0
 "$2/tests/kill_bars" clients --faults --kills 250 || status=1
 "$1/tests/kill_bars" daemon --kills 100 || status=1
 "$1/tests/kill_bars" daemon --cold --kills 100 || status=1
+"$1/tests/kill_bars" disk --kills 300 || status=1
 exit $status

@@ -117,6 +117,7 @@ void DiskWorld::step() {
 }
 
 void DiskWorld::act() {
+  if (++acts_ % 64 == 0) sim_->store().verify(acts_);  // a scrub is never far away
   if (options_.is_closed_often && chance_.below(20) == 0) return close();
   const std::uint64_t what = chance_.below(100);
   if (what < 50) return put();
@@ -200,6 +201,7 @@ void DiskWorld::on_event(const DiskEvent& event) {
       if (event.code == Code::kOk) marks_[marks_open_.at(event.tag)].is_durable = true;
       return;
     case DiskEventKind::kDropped:
+      if (event.code != Code::kOk && !options_.has_bit_rot) object("a scrub found damage on sound disks");
       return end_promise(event.key);
     case DiskEventKind::kEntry:
       return on_entry(event);

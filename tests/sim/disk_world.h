@@ -103,7 +103,8 @@ class DiskWorld {
   std::vector<Mark> marks_;
   std::map<std::uint64_t, std::vector<Promise>> flushes_;  ///< under way, by tag
   std::map<std::uint64_t, std::size_t> marks_open_;        ///< by tag
-  std::uint64_t epoch_ = 0;                                ///< of the last life that was ready
+  std::uint64_t acts_ = 0;
+  std::uint64_t epoch_ = 0;  ///< of the last life that was ready
   bool is_closing_ = false;
   bool was_closed_ = false;
   bool is_over_ = false;  ///< this life

@@ -1,5 +1,6 @@
 #include "tests/system/cache_client.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/support/pattern_block.h"
@@ -92,14 +93,23 @@ std::size_t CacheClient::match(std::uint64_t chain, std::size_t count) {
 }
 
 CacheClient::Read CacheClient::read(std::uint64_t chain, std::size_t count) {
+  return read(chain, count, 0);
+}
+
+CacheClient::Read CacheClient::read_any(std::uint64_t chain, std::size_t count) {
+  return read(chain, count, KVC_UNORDERED);
+}
+
+CacheClient::Read CacheClient::read(std::uint64_t chain, std::size_t count, std::uint32_t flags) {
   const std::vector<kvc_key> keys = chain_keys(chain, 0, count);
   kvc_lease* lease = nullptr;
   Read result;
   if (kvc_lease_create(client_, count, &lease) != KVC_OK) return result;
-  if (kvc_acquire(space_, keys.data(), count, 0, 0, lease) == KVC_OK) {
+  if (kvc_acquire(space_, keys.data(), count, flags, 0, lease) == KVC_OK) {
     result.blocks = kvc_lease_held(lease);
     const void* const* blocks = kvc_lease_blocks(lease);
-    for (std::size_t i = 0; i < result.blocks; ++i) {
+    for (std::size_t i = 0; i < kvc_lease_count(lease); ++i) {
+      if (blocks[i] == nullptr) continue;
       const std::span<const std::byte> bytes(static_cast<const std::byte*>(blocks[i]), kBlockBytes);
       if (check_pattern(key_of(keys[i]), bytes) != kBlockBytes) ++result.wrong_blocks;
     }
@@ -107,6 +117,21 @@ CacheClient::Read CacheClient::read(std::uint64_t chain, std::size_t count) {
   }
   kvc_lease_destroy(lease);
   return result;
+}
+
+CacheClient::Restored CacheClient::restore(std::uint64_t chain, std::size_t count) {
+  const std::vector<kvc_key> keys = chain_keys(chain, 0, count);
+  Restored result;
+  result.code = kvc_restore(space_, keys.data(), count, deadline_ns_, nullptr, &result.ready);
+  return result;
+}
+
+std::size_t CacheClient::count_state(std::uint64_t chain, std::size_t count, std::uint8_t state) {
+  const std::vector<kvc_key> keys = chain_keys(chain, 0, count);
+  std::vector<std::uint8_t> states(count);
+  std::size_t ready = 0;
+  (void)kvc_match(space_, keys.data(), count, states.data(), &ready);
+  return static_cast<std::size_t>(std::ranges::count(states, state));
 }
 
 std::size_t CacheClient::hold(std::uint64_t chain, std::size_t count) {

@@ -42,6 +42,16 @@ class CacheClient {
   };
   /// Acquires the prefix, checks every byte, releases.
   Read read(std::uint64_t chain, std::size_t count);
+  /// The same with every block that is ready, whatever lies before it.
+  Read read_any(std::uint64_t chain, std::size_t count);
+  struct Restored {
+    int code = 0;
+    std::size_t ready = 0;  ///< leading blocks that are in memory
+  };
+  /// Brings the prefix back from disk.
+  Restored restore(std::uint64_t chain, std::size_t count);
+  /// Blocks of the chain that are in this kvc_block_state.
+  std::size_t count_state(std::uint64_t chain, std::size_t count, std::uint8_t state);
   /// Acquires and keeps.
   std::size_t hold(std::uint64_t chain, std::size_t count);
   /// Reserves and neither commits nor aborts.
@@ -57,6 +67,8 @@ class CacheClient {
   kvc_space* space() { return space_; }
 
  private:
+  Read read(std::uint64_t chain, std::size_t count, std::uint32_t flags);
+
   kvc_client* client_ = nullptr;
   kvc_space* space_ = nullptr;
   std::vector<kvc_lease*> held_;

@@ -57,6 +57,7 @@ std::string value_of(const std::string& text, const std::string& name) {
   std::vector<char*> argv;
   for (const std::string& each : options.command) argv.push_back(const_cast<char*>(each.c_str()));
   argv.push_back(nullptr);
+  if (options.before_exec) options.before_exec();
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }

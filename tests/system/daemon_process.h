@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,6 +59,8 @@ class ChildProcess {
     std::vector<gid_t> groups = {};        ///< of the child, when it has a uid; the first one is its own
     /// Handed over as a service manager does (LISTEN_FDS). Not owned.
     std::vector<std::pair<std::string, int>> listen_fds = {};
+    /// The last that the child does before it is the program: limits and filters.
+    std::function<void()> before_exec = {};
   };
   explicit ChildProcess(const Options& options);
   ~ChildProcess();

@@ -60,6 +60,7 @@ TEST_F(KvctlUsage, an_output_that_cannot_be_written_is_an_error_of_every_command
                                                           {"tree"},
                                                           {"inspect", key},
                                                           {"config", "check"},
+                                                          {"probe"},
                                                           {"version"},
                                                           {"evict", "-n", "default"},
                                                           {"flush", "--all"},

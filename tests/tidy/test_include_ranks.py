@@ -41,6 +41,10 @@ class IncludeRanks(unittest.TestCase):
         self.assertEqual(len(includes("tools/kvctl/a.cc", "daemon/flow/b.h")), 1)
         self.assertEqual(includes("tools/kvctl/a.cc", "daemon/config/b.h"), [])
 
+    def test_kvctl_reads_the_format_and_opens_no_store(self):
+        self.assertEqual(includes("tools/kvctl/a.cc", "daemon/disk/format_scan.h"), [])
+        self.assertEqual(len(includes("tools/kvctl/a.cc", "daemon/disk/disk_store.h")), 1)
+
     def test_binding_stands_on_the_contract(self):
         self.assertEqual(len(includes("libkvclient/python/binding/a.cc", "libkvclient/base/b.h")), 1)
 

@@ -75,12 +75,13 @@ void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
   app.require_subcommand(1);
   app.fallthrough();  // global options may stand behind the subcommand
   app.footer(
-      "Exit status: 0 ok; 1 degraded (status), hanging (stat), mistakes (config check); 2 no daemon, or no\n"
-      "answer from it; 3 refused, such as no such key; 4 permission denied; 64 usage; 74 the output\ncannot "
-      "be written.");
-  for (const auto& add :
-       {add_status, add_stat, add_health, add_namespaces, add_spaces, add_clients, add_ls, add_tree,
-        add_inspect, add_evict, add_flush, add_kick, add_config_check, add_version})
+      "Exit status: 0 ok; 1 degraded (status), hanging (stat), mistakes (config check), faults (verify, "
+      "dump)\n"
+      "or no store (dump); 2 no daemon, or no answer from it; 3 refused, such as no such key; 4 permission\n"
+      "denied; 64 usage; 74 the output cannot be written.");
+  for (const auto& add : {add_status, add_stat, add_health, add_namespaces, add_spaces, add_clients, add_ls,
+                          add_tree, add_inspect, add_evict, add_flush, add_kick, add_verify, add_dump,
+                          add_probe, add_config_check, add_version})
     add(app, line);
   try {
     app.parse(argc, argv);

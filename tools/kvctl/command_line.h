@@ -34,6 +34,7 @@ void add_filter_options(CLI::App& command, BlockFilterOptions& filter, const std
 // One a file of the same name.
 void add_clients(CLI::App& app, CommandLine& line);
 void add_config_check(CLI::App& app, CommandLine& line);
+void add_dump(CLI::App& app, CommandLine& line);
 void add_evict(CLI::App& app, CommandLine& line);
 void add_flush(CLI::App& app, CommandLine& line);
 void add_health(CLI::App& app, CommandLine& line);
@@ -42,9 +43,11 @@ void add_kick(CLI::App& app, CommandLine& line);
 void add_ls(CLI::App& app, CommandLine& line);
 void add_namespaces(CLI::App& app, CommandLine& line);
 void add_spaces(CLI::App& app, CommandLine& line);
+void add_probe(CLI::App& app, CommandLine& line);
 void add_stat(CLI::App& app, CommandLine& line);
 void add_status(CLI::App& app, CommandLine& line);
 void add_tree(CLI::App& app, CommandLine& line);
+void add_verify(CLI::App& app, CommandLine& line);
 void add_version(CLI::App& app, CommandLine& line);
 
 }  // namespace kvtier::ctl

@@ -74,11 +74,11 @@ void print_tier(const Json& tier) {
   if (text(tier, "name") == "nvme") return print_nvme(tier);
   print_line(("tier " + text(tier, "name")).c_str(),
              size(tier, "bytes_used") + " used, " + size(tier, "bytes_free") + " free of " +
-                 size(tier, "bytes") + " (" + size(tier, "bytes_locked") + " locked); " +
-                 counted(number(tier, "blocks_ready"), "block") + ", " + count(tier, "blocks_pinned") +
-                 " pinned, " + count(tier, "blocks_writing") + " being written, " +
-                 count(tier, "slots_quarantined") + " quarantined; " + count(tier, "slabs_assigned") +
-                 " of " + count(tier, "slabs") + " slabs assigned");
+                 size(tier, "bytes") + " (" + size(tier, "bytes_huge") + " in huge pages, " +
+                 size(tier, "bytes_locked") + " locked); " + counted(number(tier, "blocks_ready"), "block") +
+                 ", " + count(tier, "blocks_pinned") + " pinned, " + count(tier, "blocks_writing") +
+                 " being written, " + count(tier, "slots_quarantined") + " quarantined; " +
+                 count(tier, "slabs_assigned") + " of " + count(tier, "slabs") + " slabs assigned");
 }
 
 void print_config(const Json& config, bool is_all) {

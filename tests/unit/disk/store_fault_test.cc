@@ -241,6 +241,58 @@ TEST_F(StoreFault, OnePathFailsWithoutTheOther) {
   EXPECT_EQ(sim_->flush_now(), Code::kOk) << "the failed path has nothing new";
 }
 
+// A disk that is full, or read-only: what it has is read on, although a read between two writes ends well each time.
+TEST_F(StoreFault, WhereOnlyWritesFailThePathIsFailedAndReadsOn_D11) {
+  open();
+  put_all(0, 3);
+  sim_->faults().next({.fault = IoFault::kFail, .count = 14, .only = IoKind::kWrite, .error = ENOSPC});
+  for (std::uint64_t i = 10; i < 14; ++i) {
+    (void)sim_->put_one(sim_key(i));
+    EXPECT_EQ(sim_->read(sim_key(1)), Code::kOk);
+  }
+  EXPECT_EQ(sim_->store().path_state(0), PathState::kFailed);
+  EXPECT_EQ(sim_->store().path(0).health.error(), ENOSPC);
+  EXPECT_EQ(sim_->put(keys_of(20, 1)), Code::kUnavailable) << "nothing is sent that would fail";
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(sim_->read(sim_key(i)), Code::kOk);
+  ASSERT_TRUE(sim_->run([&] { return sim_->store().path_state(0) == PathState::kOk; }));
+  EXPECT_EQ(sim_->put_one(sim_key(30)), Code::kOk);
+}
+
+// The same where writes hang, as on a file system that is frozen; reads that hang too end it.
+TEST_F(StoreFault, WhereOnlyWritesHangThePathIsSlowAndReadsOn_D13) {
+  open();
+  put_all(0, 3);
+  const auto read = [&](std::uint64_t number) {
+    sim_->events.clear();
+    EXPECT_EQ(sim_->get(sim_key(number)), Code::kOk);
+    EXPECT_TRUE(sim_->run([&] { return sim_->last(DiskEventKind::kGet) != nullptr; }));
+    return sim_->last(DiskEventKind::kGet)->code;
+  };
+  sim_->faults().next({.fault = IoFault::kStall, .count = 1000, .only = IoKind::kWrite});
+  ASSERT_EQ(sim_->put(keys_of(10, 1)), Code::kOk);
+  for (int i = 0; i < 500 && sim_->store().path_state(0) != PathState::kSlow; ++i) {
+    ASSERT_EQ(read(1), Code::kOk);
+    sim_->clock().advance(10 * kNsPerMs);
+  }
+  ASSERT_EQ(sim_->store().path_state(0), PathState::kSlow);
+  EXPECT_EQ(sim_->put(keys_of(20, 1)), Code::kUnavailable);
+  EXPECT_EQ(read(2), Code::kOk);
+  sim_->faults().next({.fault = IoFault::kStall, .count = 1000, .only = IoKind::kRead});
+  Code code = read(1);
+  EXPECT_EQ(code, Code::kDeadline);
+  for (int i = 0; i < 3 && code == Code::kDeadline; ++i) code = read(1);
+  EXPECT_EQ(code, Code::kUnavailable) << "reads that hang too are sent no more";
+  // Nothing is due before the device lets go: who waits for that sleeps.
+  for (int i = 0; i < 100; ++i) sim_->step();
+  EXPECT_GT(sim_->store().next_deadline_ns(), sim_->clock().now_ns());
+  ASSERT_TRUE(sim_->run([&] {
+    sim_->faults().thaw();
+    return sim_->store().path_state(0) == PathState::kOk;
+  }));
+  EXPECT_EQ(sim_->get(sim_key(1)), Code::kOk) << "taken";
+  EXPECT_EQ(sim_->wrong_bytes, 0U);
+}
+
 TEST_F(StoreFault, AFailedSyncFailsItsFlushAndTheNextOneIsAboutLaterPuts) {
   open();
   put_all(0, 3);

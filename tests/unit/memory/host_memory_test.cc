@@ -4,6 +4,7 @@
 #include "daemon/memory/host_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <string>
@@ -80,10 +81,25 @@ TEST(HostMemory, ATierThatDoesNotFitIsRefusedWithNumbersAndKnob_S01) {
   if (has_huge_pages()) GTEST_SKIP() << "this machine has huge pages to give";
   NoFdStore fds;
   const Result<HostMemory> memory =
-      HostMemory::create({.bytes = 64 * kMiB, .slab_bytes = 16 * kMiB, .use_huge_pages = true}, fds);
+      HostMemory::create({.bytes = 64 * kMiB, .slab_bytes = 16 * kMiB, .pages = SlabPages::kSetAside}, fds);
   if (memory.code() == Code::kSystem) GTEST_SKIP() << memory.status().to_string();
   expect_refusal(memory, Code::kNoSpace,
                  {"host.bytes is 64 MiB", "0 B could be reserved", "lower host.bytes"});
+}
+
+// How many there are is the kernel's affair; that every page is there is not.
+TEST(HostMemory, GatheredPagesAreAllReservedWhateverTheirSize) {
+  NoFdStore fds;
+  Result<HostMemory> made =
+      HostMemory::create({.bytes = 9 * kMiB, .slab_bytes = 5 * kMiB, .pages = SlabPages::kGathered}, fds);
+  ASSERT_TRUE(made.is_ok()) << made.status().to_string();
+  EXPECT_LE(made.value().huge_bytes(), 8 * kMiB) << "a slab's rest is in ordinary ones";
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    struct stat file {};
+    const Slab& slab = made.value().slab(SlabIndex{i});
+    ASSERT_EQ(::fstat(slab.data_fd(false), &file), 0);
+    EXPECT_GE(static_cast<std::uint64_t>(file.st_blocks) * 512, slab.bytes()) << i;
+  }
 }
 
 TEST(HostMemory, ReplacedMemoryIsFreshAndItsGenerationsGoOn) {
@@ -101,7 +117,7 @@ TEST(HostMemory, ReplacedMemoryIsFreshAndItsGenerationsGoOn) {
     slab.give_back(slot);
   }
   slab.payload(slot)[0] = std::byte{0x5a};
-  ASSERT_TRUE(memory.replace(slab, false, fds).is_ok());
+  ASSERT_TRUE(memory.replace(slab, SlabPages::kOrdinary, fds).is_ok());
   EXPECT_EQ(memory.unassigned_count(), 2U);
   EXPECT_EQ(slab.owner(), NamespaceId::kNone) << "another namespace may have it: it is other memory";
   ASSERT_TRUE(slab.assign(NamespaceId{1}, 8192).is_ok());

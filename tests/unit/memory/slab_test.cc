@@ -14,7 +14,7 @@ namespace {
 
 Slab make_slab(std::uint64_t bytes) {
   NoFdStore fds;
-  Result<Slab> slab = Slab::create(SlabIndex{3}, bytes, false, fds);
+  Result<Slab> slab = Slab::create(SlabIndex{3}, bytes, SlabPages::kOrdinary, fds);
   EXPECT_TRUE(slab.is_ok()) << slab.status().to_string();
   return std::move(slab).value();
 }
@@ -82,7 +82,7 @@ TEST(Slab, GenerationsOnlyRiseOverChangesOfSlotSize) {
 
 TEST(Slab, ASlotWhoseGenerationsAreUsedUpIsLostAndTheSlabStaysUsable) {
   NoFdStore fds;
-  Result<Slab> made = Slab::create(SlabIndex{0}, 16 * kKiB, false, fds, kGenerationMax - 1);
+  Result<Slab> made = Slab::create(SlabIndex{0}, 16 * kKiB, SlabPages::kOrdinary, fds, kGenerationMax - 1);
   ASSERT_TRUE(made.is_ok());
   Slab slab = std::move(made).value();
   ASSERT_TRUE(slab.assign(NamespaceId{0}, 4096).is_ok());

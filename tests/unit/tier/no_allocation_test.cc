@@ -1,6 +1,7 @@
-// After kReady, puts, gets, flushes and answers allocate nothing, on no thread.
+// After kReady, puts, gets, flushes, answers and a scrub allocate nothing, on no thread.
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "tests/support/allocation_trap.h"
 #include "tests/unit/tier/running_tier.h"
@@ -46,8 +47,11 @@ TEST_P(NvmeTierAllocations, WorkAllocatesNothing) {
   {
     const AllocationTrap trap(AllocationTrap::Watch::kAllThreads);
     work(life, 100, 1000);  // more than one segment
+    life.send({.kind = DiskCommandKind::kVerify, .tag = 7});
+    while (life.tier().snapshot().read().verify.state != VerifyState::kDone) ::sched_yield();
   }
   EXPECT_EQ(AllocationTrap::caught_count(), before) << "the places are above";
+  EXPECT_GE(life.tier().snapshot().read().verify.blocks_good, 1100U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, NvmeTierAllocations, ::testing::Values(IoEngine::kPosix, IoEngine::kAuto),

@@ -1,0 +1,216 @@
+// Disks of a running daemon that fail, hang and come back: what kvctl says, that the other path and memory serve on, and
+// that nothing but the disk's repair is needed.
+
+#include <cerrno>
+#include <cstring>
+
+#include "tests/system/bad_disk.h"
+#include "tests/system/nvme_fixture.h"
+
+namespace kvtier::test {
+namespace {
+
+class NvmeFaults : public NvmeTest {
+ protected:
+  void SetUp() override {
+    if (const std::string why = BadDisk::hindrance(); !why.empty()) GTEST_SKIP() << why;
+    a_ = folder("a");
+    b_ = folder("b");
+  }
+  // Two paths, short deadlines, calls that the test can reach.
+  void begin(const std::vector<std::string>& dirs) {
+    configure(dirs, "  backend: posix\n  io_deadline_ms: 300\n");
+    ASSERT_TRUE(start_small({.environment = disk_.environment()})) << place_.output();
+    client_ = std::make_unique<CacheClient>(CacheClient::Options{.socket = place_.socket()});
+    ASSERT_EQ(client_->code(), KVC_OK) << client_->error();
+  }
+  // Whatever the disks do, memory serves, and the daemon answers.
+  void expect_memory_serves() {
+    ASSERT_TRUE(eventually([&] { return client_->works(next_chain_); })) << client_->error();
+    ++next_chain_;
+  }
+  // What was there before the fault is there after it, but for copies that could not be read and blocks that found no
+  // disk when they left memory: both are counted.
+  void expect_all_come_back(std::size_t blocks) {
+    const auto gone = [&] { return counter("disk_lost") + counter("evictions_unsaved"); };
+    EXPECT_TRUE(eventually([&] { return read_all(*client_) + gone() >= blocks; }))
+        << read_all(*client_) << " and " << gone() << " of " << blocks << "\n"
+        << place_.output();
+  }
+  std::size_t on_disk() {
+    std::size_t blocks = 0;
+    for (std::uint64_t chain = 0; chain < kChains; ++chain)
+      blocks += client_->count_state(chain, kChainBlocks, KVC_STATE_ON_DISK);
+    return blocks;
+  }
+
+  std::string a_;
+  std::string b_;
+  BadDisk disk_{place_.file("bad")};
+  std::unique_ptr<CacheClient> client_;
+  std::uint64_t next_chain_ = 1000;
+};
+
+// D-13: restores end by the deadline of the disk, later ones at once; the thaw is found by the daemon itself.
+TEST_F(NvmeFaults, D13_F10_a_path_that_hangs_is_slow_until_it_answers_again) {
+  begin({a_, b_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  const std::size_t all = read_all(*client_);
+  disk_.stall(a_, "rw");
+  const std::size_t during = read_all(*client_);
+  EXPECT_LT(during, all);
+  EXPECT_TRUE(status_comes_to(a_ + " slow (its device does not answer in time)")) << said();
+  EXPECT_TRUE(counter_reaches("nvme_io_late", 2));
+  EXPECT_TRUE(counter_becomes("nvme_paths_ok", 1));
+  EXPECT_EQ(kvctl({"status"}), 1) << "degraded";
+  EXPECT_TRUE(status_has(b_ + " ok")) << said();
+  expect_memory_serves();
+  const std::uint64_t before = counter("nvme_gets_ok");
+  EXPECT_GT(read_all(*client_), 0U);
+  EXPECT_TRUE(counter_reaches("nvme_gets_ok", before + 1)) << "the other path serves";
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  EXPECT_TRUE(counter_becomes("nvme_requests_held", 0)) << "the late answers have come";
+  expect_all_come_back(all);
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+}
+
+// As on a file system that is frozen: what is on the path can be read all the while.
+TEST_F(NvmeFaults, D13_a_path_whose_writes_hang_is_slow_and_read_on) {
+  begin({a_, b_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  const std::size_t all = read_all(*client_);
+  disk_.stall(a_, "w");
+  EXPECT_TRUE(eventually([&] {
+    (void)client_->store(next_chain_++, 0, kChainBlocks);
+    (void)client_->read_any(0, kChainBlocks);
+    return status_has(a_ + " slow (its device does not answer in time)");
+  })) << said();
+  EXPECT_TRUE(status_has(b_ + " ok")) << said();
+  expect_all_come_back(all);
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  EXPECT_TRUE(counter_becomes("nvme_requests_held", 0));
+  expect_all_come_back(all);
+  end();
+}
+
+struct FailingCase {
+  const char* name;
+  const char* kinds;
+  int error;
+  const char* advice;
+};
+void PrintTo(const FailingCase& each, std::ostream* out) {
+  *out << each.name;
+}
+
+class NvmeFailing : public NvmeFaults, public testing::WithParamInterface<FailingCase> {};
+
+// The path is failed with its reason and what to do; the other one takes what is new; repaired, it serves again.
+TEST_P(NvmeFailing, D11_a_path_that_fails_is_said_and_comes_back_without_a_restart) {
+  begin({a_, b_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  const std::size_t all = read_all(*client_);
+  disk_.fail(a_, GetParam().kinds, GetParam().error);
+  const auto is_failed = [&] {
+    store(*client_, next_chain_++);  // reads alone do not find a path that cannot be written
+    (void)read_all(*client_);
+    return status_has(a_ + " failed (" + std::strerror(GetParam().error) + "; " + GetParam().advice);
+  };
+  EXPECT_TRUE(eventually(is_failed)) << said();
+  EXPECT_TRUE(counter_becomes("nvme_paths_ok", 1));
+  EXPECT_EQ(kvctl({"status"}), 1) << "degraded";
+  EXPECT_TRUE(status_has(b_ + " ok")) << said();
+  EXPECT_GT(counter("nvme_io_failed"), 0U);
+  expect_memory_serves();
+  const std::uint64_t before = counter("nvme_puts");
+  for (int i = 0; i < 6; ++i) store(*client_, next_chain_++);
+  EXPECT_TRUE(counter_reaches("nvme_puts", before + 64)) << "the other path takes what is new";
+  if (std::string(GetParam().kinds) == "w") expect_all_come_back(all);  // what cannot be written can be read
+  EXPECT_GT(read_all(*client_), 0U);
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  expect_all_come_back(all);
+  end();
+}
+
+INSTANTIATE_TEST_SUITE_P(Errors, NvmeFailing,
+                         testing::Values(FailingCase{"EIO", "rw", EIO,
+                                                     "the device or its file system failed"},
+                                         FailingCase{"ENOSPC", "w", ENOSPC, "free space on this file system"},
+                                         FailingCase{"EROFS", "w", EROFS, "the file system is read-only"},
+                                         FailingCase{"vanished", "rw", ENODEV, "the device is gone"}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+// With every path gone the daemon is a cache in memory, and one again with disks afterwards.
+TEST_F(NvmeFaults, F10_without_any_path_memory_serves_and_the_tier_returns) {
+  begin({a_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 300)) << place_.output();
+  const std::size_t all = read_all(*client_);
+  disk_.fail(a_, "rw", EIO);
+  EXPECT_TRUE(eventually([&] { return (void)read_all(*client_), status_has(a_ + " failed"); })) << said();
+  EXPECT_TRUE(counter_becomes("nvme_paths_ok", 0));
+  for (int i = 0; i < 8; ++i) store(*client_, next_chain_++);  // twice what memory holds
+  expect_memory_serves();
+  EXPECT_GT(counter("evictions_unsaved"), 0U);
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  expect_all_come_back(all);
+  const std::uint64_t before = counter("nvme_puts");
+  EXPECT_TRUE(eventually([&] { return store(*client_, next_chain_++), counter("nvme_puts") > before; }));
+  end();
+}
+
+// A folder that is removed below a daemon: its descriptors serve on; the next start says what is missing.
+TEST_F(NvmeFaults, a_folder_that_is_removed_costs_its_blocks_at_the_next_start_and_no_more) {
+  begin({a_, b_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  const std::size_t all = read_all(*client_);
+  std::filesystem::remove_all(a_);
+  EXPECT_EQ(read_all(*client_), all);
+  client_.reset();
+  end();
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1);
+  EXPECT_TRUE(status_has(a_ + " is left out: ")) << said();
+  EXPECT_TRUE(status_has(b_ + " ok")) << said();
+  CacheClient client({.socket = place_.socket()});
+  EXPECT_GT(read_all(client), 0U);
+}
+
+// what a dead client had asked for lands in slots that are nobody else's, and they come back.
+TEST_F(NvmeFaults, R08_restores_of_a_killed_client_come_back) {
+  begin({a_});
+  store_all(*client_);
+  ASSERT_TRUE(counter_reaches("demotions", 300)) << place_.output();
+  ASSERT_TRUE(eventually([&] { return on_disk() > 4 * kChainBlocks; }));
+  disk_.stall(a_, "r");
+  const pid_t child = in_child([&] {
+    CacheClient victim({.socket = place_.socket(), .deadline_ns = 60 * kNsPerSecond});
+    for (std::uint64_t chain = 0; chain < kChains; ++chain) (void)victim.restore(chain, kChainBlocks);
+    return 0;
+  });
+  EXPECT_TRUE(eventually([&] { return counter("blocks_restoring") > 0; }));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(counter_becomes("sessions", 1));
+  EXPECT_TRUE(counter_becomes("zombies", 0));
+  expect_memory_serves();
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  EXPECT_TRUE(counter_becomes("blocks_restoring", 0));
+  EXPECT_TRUE(counter_becomes("nvme_requests_held", 0));
+  EXPECT_TRUE(counter_becomes("slots_quarantined", 0));
+  EXPECT_GT(read_all(*client_), 4 * kChainBlocks);
+  end();
+}
+
+}  // namespace
+}  // namespace kvtier::test

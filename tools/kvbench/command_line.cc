@@ -103,6 +103,7 @@ CLI::App* nvme_add(CLI::App& app, NvmeOptions& to) {
   command->add_option("--host-bytes", to.host_bytes, "the pool in memory")
       ->check(Range(64 * kMiB, kMiB * kMiB));
   command->add_option("--threads", to.threads, "threads of the client that restores")->check(Range(1, 64));
+  command->add_flag("--fio-huge-pages", to.is_fio_huge, "fio with its buffers in huge pages");
   command->add_option("--backend", to.backend, "as the setting nvme.backend")
       ->check(CLI::IsMember({"auto", "uring", "posix"}));
   return command;

@@ -29,7 +29,7 @@ class Nvme {
         common_(common),
         layout_(nvme_layout(options.block_bytes, options.bytes, options.host_bytes)),
         place_(options.folder),
-        fio_(place_.path()) {
+        fio_(place_.path(), options.is_fio_huge) {
     need(common.socket.empty(), "nvme restarts the daemon, so it needs one of its own: leave --socket out");
   }
 
@@ -94,6 +94,7 @@ class Nvme {
     report.add("fio_read_gb_per_s", median_of(&Turn::fio_read));
     report.add("fio_write_gb_per_s", median_of(&Turn::fio_write));
     report.add("reference", std::string_view("best of a fio grid: block x depth x jobs, O_DIRECT, io_uring"));
+    report.add("fio_buffers", std::string_view(options_.is_fio_huge ? "huge pages" : "as it comes"));
     report.add("fio_read", std::string_view(read_shape_.name()));
     report.add("fio_write", std::string_view(write_shape_.name()));
     report.add("blocks_checked", board_->checked.load());

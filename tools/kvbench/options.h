@@ -63,7 +63,8 @@ struct NvmeOptions {
   std::uint64_t bytes = std::uint64_t{2} << 30;         ///< data a turn
   std::uint64_t host_bytes = std::uint64_t{512} << 20;  ///< the pool above it
   unsigned threads = 3;                                 ///< of the restoring client
-  std::string backend = "auto";                         ///< as in the setting nvme.backend
+  bool is_fio_huge = false;      ///< fio's buffers in huge pages: more than the bar asks
+  std::string backend = "auto";  ///< as in the setting nvme.backend
 };
 
 struct RestartOptions {

@@ -40,7 +40,8 @@ std::vector<FioShape> fio_grid() {
   return grid;
 }
 
-Fio::Fio(const std::string& folder) : file_(folder + "/fio.data") {}
+Fio::Fio(const std::string& folder, bool has_huge_pages)
+    : file_(folder + "/fio.data"), has_huge_pages_(has_huge_pages) {}
 
 Fio::~Fio() {
   ::unlink(file_.c_str());
@@ -50,13 +51,15 @@ double Fio::rate(FioKind kind, const FioShape& shape, std::uint64_t bytes) const
   const bool is_write = kind == FioKind::kWrite;
   if (is_write) ::unlink(file_.c_str());
   const std::string piece = std::to_string(bytes / shape.jobs / shape.block_bytes * shape.block_bytes);
-  return rate_of(
-      run_program({"fio", "--name=reference", "--filename=" + file_, "--ioengine=io_uring", "--direct=1",
-                   is_write ? "--rw=write" : "--rw=read", "--bs=" + std::to_string(shape.block_bytes),
-                   "--iodepth=" + std::to_string(shape.depth), "--numjobs=" + std::to_string(shape.jobs),
-                   "--size=" + piece, "--offset_increment=" + piece, "--thread", "--group_reporting",
-                   "--output-format=json"}),
-      is_write ? "write" : "read");
+  std::vector<std::string> command;
+  if (has_huge_pages_) command = {"env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
+  command.insert(command.end(),
+                 {"fio", "--name=reference", "--filename=" + file_, "--ioengine=io_uring", "--direct=1",
+                  is_write ? "--rw=write" : "--rw=read", "--bs=" + std::to_string(shape.block_bytes),
+                  "--iodepth=" + std::to_string(shape.depth), "--numjobs=" + std::to_string(shape.jobs),
+                  "--size=" + piece, "--offset_increment=" + piece, "--thread", "--group_reporting",
+                  "--output-format=json"});
+  return rate_of(run_program(command), is_write ? "write" : "read");
 }
 
 FioShape Fio::best(FioKind kind, const std::vector<FioShape>& grid, std::uint64_t bytes) const {

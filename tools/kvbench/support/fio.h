@@ -24,7 +24,8 @@ std::vector<FioShape> fio_grid();
 class Fio {
  public:
   /// Its file is made in `folder`, and removed at the end.
-  explicit Fio(const std::string& folder);
+  /// `has_huge_pages`: its buffers are in huge pages, which is not how fio comes.
+  Fio(const std::string& folder, bool has_huge_pages);
   Fio(const Fio&) = delete;
   Fio& operator=(const Fio&) = delete;
   ~Fio();
@@ -37,6 +38,7 @@ class Fio {
 
  private:
   const std::string file_;
+  const bool has_huge_pages_;
 };
 
 }  // namespace kvtier::bench

@@ -148,8 +148,12 @@ struct Session {
   KeptSlabs kept_slabs;         ///< in the last attempt to empty one: by the first holder found in each
   Leased leased;                ///< as the census counted last
   TimeNs refused_for_ns =
-      0;           ///< when a reservation was refused last since this one had not answered; 0: never
-  UniqueFd pidfd;  ///< of an adopted session, until it comes back or exits
+      0;  ///< when a reservation was refused last since this one had not answered; 0: never
+  BlockId hoarded =
+      BlockId::kNone;  ///< its newest when its open reservations left others without room (blame.h)
+  Generation hoarded_generation = 0;  ///< of that block's slot
+  TimeNs hoarded_ns = 0;              ///< when that was
+  UniqueFd pidfd;                     ///< of an adopted session, until it comes back or exits
 
   [[nodiscard]] const PinCell& pin(const Slab& slab, std::uint32_t slot, std::uint64_t pins_stride) const {
     const std::byte* pins = channel.data() + ChannelLayout::kPins + index_of(slab.index()) * pins_stride;
@@ -231,16 +235,17 @@ struct TakenSlot {
 
 /// What slots_take found (slots.h).
 struct SlotOutcome {
-  std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
-  Cause cause = Cause::kNone;    ///< why there are fewer than asked for
-  std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
-  bool could_wait = false;       ///< a revocation, or a put, is under way: defer and try again
-  bool is_for_saving = false;    ///< with could_wait: a put
+  std::vector<TakenSlot> slots;    ///< in state writing, lent to the session
+  Cause cause = Cause::kNone;      ///< why there are fewer than asked for
+  std::uint32_t holder_pid = 0;    ///< with kPinnedBy and kWriterBusy
+  std::uint32_t pinned_count = 0;  ///< with kPinnedBy: blocks that the search met
+  bool could_wait = false;         ///< a revocation, or a put, is under way: defer and try again
+  bool is_for_saving = false;      ///< with could_wait: a put
 
   void clear() {
     slots.clear();
     cause = Cause::kNone;
-    holder_pid = 0;
+    holder_pid = pinned_count = 0;
     could_wait = is_for_saving = false;
   }
 };

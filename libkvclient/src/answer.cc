@@ -82,7 +82,10 @@ std::string cause_text(Cause cause, std::uint32_t pid) {
     case Cause::kQuota:
       return "no room: the namespace has all of its host_bytes_max";
     case Cause::kWriterBusy:
-      return "no room: memory was asked back from pid " + std::to_string(pid) + ", which does not answer";
+      return "no room: pid " + std::to_string(pid) +
+             " has reserved the memory, or does not give back what it was asked for; it has to commit or "
+             "abort its "
+             "slots; if it is stopped, continue or end it";
     case Cause::kRequestTooLarge:
       return "more than there can ever be room for; ask for fewer keys, or raise host.bytes";
     case Cause::kIndexFull:

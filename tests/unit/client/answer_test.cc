@@ -21,7 +21,7 @@ constexpr Refusal kRefusals[] = {
     {Op::kReserve, Code::kNoSpace, Cause::kTierFull, "nothing can be evicted"},
     {Op::kReserve, Code::kNoSpace, Cause::kPinnedBy, "most of it pid 4711"},
     {Op::kReserve, Code::kNoSpace, Cause::kQuota, "host_bytes_max"},
-    {Op::kReserve, Code::kNoSpace, Cause::kWriterBusy, "asked back from pid 4711"},
+    {Op::kReserve, Code::kNoSpace, Cause::kWriterBusy, "pid 4711 has reserved the memory"},
     {Op::kReserve, Code::kNoSpace, Cause::kRequestTooLarge, "ask for fewer keys"},
     {Op::kReserve, Code::kNoSpace, Cause::kIndexFull, "index.blocks_max"},
     {Op::kCommit, Code::kInvalid, Cause::kNone, "committed or aborted before"},

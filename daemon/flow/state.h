@@ -192,6 +192,15 @@ struct Invalidation {
   std::uint32_t request_id = 0;
   bool is_disowned = false;  ///< its session hung up since: goes on, counts as that session's, answers nobody
   std::uint64_t mark = 0;    ///< once the walk is over: the number of the kMark that is waited for
+  std::uint64_t purge = 0;   ///< an administrator's: what is told of its end; 0: a client's
+};
+
+/// What an administrator removes from memory and disk (purge.h): how much of it has not ended.
+struct Purge {
+  std::uint64_t number = 0;
+  std::uint64_t open = 0;   ///< invalidations and marks
+  std::uint64_t count = 0;  ///< blocks that the ended ones took
+  Code code = Code::kOk;    ///< of the last one that failed
 };
 
 /// Why a slab is emptied.
@@ -306,6 +315,8 @@ struct Store::State {
   std::vector<Deferred> deferred;                        ///< oldest first
   std::deque<Invalidation> invalidations;                ///< the first one walks
   std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
+  std::vector<Purge> purges;                             ///< in the order of their numbers
+  std::uint64_t next_purge = 0;
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 
+#include "libkvclient/base/digest.h"
 #include "tests/system/cache_client.h"
 #include "tests/system/daemon_fixture.h"
 
@@ -24,6 +26,13 @@ class Nvme : public DaemonTest {
   bool status_has(const std::string& part) {
     (void)kvctl({"status"});
     return said().find(part) != std::string::npos;
+  }
+  static std::string key_text(std::uint64_t chain, std::size_t at) {
+    const kvc_key key = chain_keys(chain, at, 1)[0];
+    Digest digest{};
+    static_assert(sizeof digest == sizeof key);
+    std::memcpy(&digest, &key, sizeof key);
+    return to_hex(digest);
   }
   // Faster than a disk takes them a store may find no room for a moment.
   static void store(CacheClient& client) {
@@ -92,6 +101,36 @@ TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
   EXPECT_NE(said().find("tier nvme    refused"), std::string::npos) << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
+}
+
+// N3-F4: what stays on disk is said; --disk takes it away, and no restart brings it back.
+TEST_F(Nvme, F4_evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
+  configure({folder("a")});
+  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
+  ASSERT_TRUE(start(small)) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  store(client);
+  ASSERT_TRUE(counter_reaches("demotions", 500)) << place_.output();
+  ASSERT_EQ(kvctl({"flush", "--namespace", "default"}), 0) << said();
+  EXPECT_NE(said().find(" on disk: --disk removes them too"), std::string::npos) << said();
+  const std::string key = key_text(3, 0);
+  ASSERT_EQ(kvctl({"--json", "evict", key}), 0) << said();
+  EXPECT_NE(said().find("\"on_disk\":64"), std::string::npos) << said();
+  ASSERT_EQ(kvctl({"--json", "evict", "--disk", key}), 0) << said();
+  EXPECT_NE(said().find("\"evicted\":64,\"kept\":0"), std::string::npos) << said();
+  EXPECT_NE(said().find("\"on_disk\":0"), std::string::npos) << said();
+  daemon_->signal(SIGKILL);
+  daemon_->wait();
+  ASSERT_TRUE(start(small)) << place_.output();
+  EXPECT_TRUE(counter_reaches("disk_recovered", 300));
+  EXPECT_EQ(kvctl({"inspect", key}), 3) << said();
+  ASSERT_EQ(kvctl({"flush", "--namespace", "default", "--disk"}), 0) << said();
+  EXPECT_NE(said().find("none kept\n"), std::string::npos) << said();
+  daemon_->signal(SIGKILL);
+  daemon_->wait();
+  ASSERT_TRUE(start(small)) << place_.output();
+  EXPECT_EQ(kvctl({"--json", "ls"}), 0) << said();
+  EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
 }
 
 // The file of another store: it is left alone, and says why.

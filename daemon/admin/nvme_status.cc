@@ -115,8 +115,7 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
       list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
                      failure_text(*now));
     } else if (path.is_short) {
-      list.push_back("NVMe path " + path.folder + " has " + format_size(path.bytes) + " of " +
-                     format_size(path.bytes_wanted) + ": the disk had no more");
+      list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
     }
   }
   if (is_there && view.state == NvmeTierState::kRefused)

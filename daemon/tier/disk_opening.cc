@@ -70,6 +70,8 @@ void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptio
                              DiskAgentParts& parts) {
   const PathOpeningOptions path_options{.direct = options.direct,
                                         .segment_bytes = options.segment_bytes,
+                                        .headroom_bytes = options.headroom_bytes,
+                                        .may_shrink = options.home == HomePolicy::kFresh,
                                         .instance = options.instance,
                                         .engine = engine};
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
@@ -78,6 +80,7 @@ void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptio
     if (!owned.is_ok()) continue;
     const Status spaces = parts.catalog.add_folder(path.folder);
     if (!spaces.is_ok()) {
+      disown_path(owned.value(), path.folder);
       path.is_open = false;
       path.cause = spaces.message();
       continue;

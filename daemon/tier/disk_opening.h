@@ -19,6 +19,7 @@ struct NvmeTierOptions {
   DirectUse direct = DirectUse::kAuto;
   HomePolicy home = HomePolicy::kRefuse;
   std::uint64_t segment_bytes = 256 * kMiB;
+  std::uint64_t headroom_bytes = 0;  ///< of each file system, that stays free; 0: chosen (path_opening.h)
   TimeNs io_deadline_ns = 5 * kNsPerSecond;
   std::uint64_t write_budget_bytes_per_day = 0;  ///< 0: no limit
   std::uint64_t slab_bytes = 0;                  ///< of the host tier: no block is larger

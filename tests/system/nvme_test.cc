@@ -19,7 +19,7 @@ class Nvme : public DaemonTest {
     return place_.file(name);
   }
   void configure(const std::vector<std::string>& dirs, const std::string& more = "") {
-    std::string text = "nvme:\n  segment_bytes: 8MiB\n" + more + "  paths:\n";
+    std::string text = "nvme:\n  segment_bytes: 8MiB\n  headroom: 1MiB\n" + more + "  paths:\n";
     for (const std::string& dir : dirs) text += "    - {dir: " + dir + ", bytes: 129MiB}\n";
     place_.write_config(text);
   }
@@ -92,6 +92,16 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
   EXPECT_NE(said().find(place_.file("a") + " ok"), std::string::npos) << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
+}
+
+// N3-F6: a typing error takes no more of the file system than there is to give, and says so.
+TEST_F(Nvme, F6_a_path_that_cannot_be_so_large_is_said_with_what_to_do) {
+  place_.write_config("nvme:\n  headroom: 900TiB\n  segment_bytes: 8MiB\n  paths:\n    - {dir: " +
+                      folder("a") + ", bytes: 1000TiB}\n");
+  ASSERT_TRUE(start()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1);
+  EXPECT_NE(said().find("lower nvme.headroom"), std::string::npos) << said();
+  EXPECT_FALSE(std::filesystem::exists(place_.file("a") + "/kvtier.data")) << "nothing is left behind";
 }
 
 TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {

@@ -119,7 +119,8 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
     }
   }
   if (is_there && view.state == NvmeTierState::kRefused)
-    list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal());
+    list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
+                   "; remove the cause, then restart kvtierd");
   if (is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0)
     list.push_back("the NVMe tier does not come round: its device or its file system hangs");
   return list;

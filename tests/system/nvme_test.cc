@@ -153,6 +153,10 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
   EXPECT_NE(said().find("it may be a copy"), std::string::npos) << said();
+  EXPECT_NE(said().find("then restart kvtierd"), std::string::npos) << said();
+  EXPECT_TRUE(eventually([&] {  // N3-F9: the log says it too
+    return place_.output().find("error   the NVMe tier stays shut") != std::string::npos;
+  })) << place_.output();
   end();
   configure({place_.file("copy")}, "  home: moved\n");
   ASSERT_TRUE(start()) << place_.output();

@@ -29,7 +29,8 @@ struct DiskStoreOptions {
   std::uint32_t puts_max = 512;  ///< a path: accepted and not answered
   std::uint32_t gets_max = 1024;
   std::uint32_t flushes_max = 64;
-  std::uint32_t marks_max = 16384;           ///< records of tombstones and invalidations in the store
+  std::uint32_t marks_max =
+      16384;  ///< tombstones and invalidations of which none stands for another; more are found at start all the same
   std::uint64_t block_bytes_max = 2 * kMiB;  ///< of a payload: sizes the buffer that recovery and reclaim use
   std::uint64_t segment_bytes = 256 * kMiB;  ///< of a new store
   std::uint32_t alignment = kAlignmentMin;   ///< of a new store: what every slot is aligned to

@@ -68,6 +68,15 @@ constexpr std::array kReasons = {
     Reason{Op::kWait, Code::kDeadline,
            "blocks are pending still: their writers have neither committed nor aborted them; wait longer, or "
            "compute without the cache"},
+    Reason{Op::kInvalidate, Code::kNoSpace,
+           "memory is clean, but the NVMe tier has no room to note it, so that a restart may bring the "
+           "blocks back: "
+           "invalidate the whole namespace once, which stands for all earlier notes, or raise "
+           "nvme.paths[].bytes"},
+    Reason{Op::kInvalidate, Code::kUnavailable,
+           "memory is clean, but the NVMe tier is shut and cannot note it, so that a restart may bring the "
+           "blocks back: "
+           "see kvctl status, and invalidate again when the tier serves"},
     Reason{Op::kInvalidate, Code::kBusy,
            "16 invalidations of this client are under way; wait until one has ended"},
 };

@@ -36,6 +36,8 @@ constexpr Refusal kRefusals[] = {
     {Op::kWait, Code::kDeadline, Cause::kNone, "neither committed nor aborted"},
     {Op::kInvalidate, Code::kDenied, Cause::kNone, "kvc_invalidate: this client may only read"},
     {Op::kInvalidate, Code::kNotFound, Cause::kNone, "register it again"},
+    {Op::kInvalidate, Code::kNoSpace, Cause::kNone, "invalidate the whole namespace once"},
+    {Op::kInvalidate, Code::kUnavailable, Cause::kNone, "invalidate again when the tier serves"},
     {Op::kInvalidate, Code::kBusy, Cause::kNone, "wait until one has ended"},
 };
 

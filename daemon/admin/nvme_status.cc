@@ -118,6 +118,7 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
       list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
     }
   }
+  for (const std::string& file : facts.nvme.spaces_damaged) list.push_back(damaged_spaces_text(file));
   if (is_there && view.state == NvmeTierState::kRefused)
     list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
                    "; remove the cause, then restart kvtierd");

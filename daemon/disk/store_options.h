@@ -2,6 +2,7 @@
 // What a store is given when it is made. Maxima bound its memory, which is taken at construction.
 
 #include <cstdint>
+#include <string>
 
 #include "daemon/disk/format.h"
 #include "daemon/disk/write_budget.h"
@@ -16,6 +17,7 @@ struct StoreFile {
   std::uint64_t bytes = 0;      ///< allocated: the store never goes beyond
   std::uint64_t home_fsid = 0;  ///< where it lies: a copy elsewhere is told from the original by them
   std::uint64_t home_inode = 0;
+  std::string folder;  ///< for messages; empty: the path's number is
 };
 
 /// What to do with a file that lies elsewhere than where its store was made.

@@ -36,8 +36,12 @@ struct NvmeTierFacts {
   IoFact<std::uint32_t> depth;
   std::string refusal;  ///< why there is no tier; empty: there is
   std::uint64_t spaces_known = 0;
-  std::uint64_t spaces_corrupt = 0;  ///< records of the files of spaces that were skipped
+  std::vector<std::string> spaces_damaged;  ///< files of spaces that lost some, or all
+  std::uint64_t spaces_corrupt = 0;         ///< records of the files of spaces that were skipped
 };
+
+/// What a damaged file of spaces means, and what to do.
+std::string damaged_spaces_text(const std::string& file);
 
 /// Agent, its channel, and where it sleeps.
 class NvmeTier {

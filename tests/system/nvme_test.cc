@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "libkvclient/base/digest.h"
 #include "tests/system/cache_client.h"
@@ -88,7 +89,9 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
   configure({place_.file("missing"), folder("a")});
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
-  EXPECT_NE(said().find(place_.file("missing") + " is left out: "), std::string::npos) << said();
+  EXPECT_NE(said().find(place_.file("missing") + " is left out: nvme.paths[0]: "), std::string::npos)
+      << said();
+  EXPECT_NE(said().find("make the folder (mkdir -p " + place_.file("missing")), std::string::npos) << said();
   EXPECT_NE(said().find(place_.file("a") + " ok"), std::string::npos) << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
@@ -109,6 +112,7 @@ TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
   EXPECT_NE(said().find("tier nvme    refused"), std::string::npos) << said();
+  EXPECT_EQ(said().find("depth 0"), std::string::npos) << "nothing that is not there: " << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
 }
@@ -143,6 +147,35 @@ TEST_F(Nvme, F4_evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
 }
 
+// N3-F11: what a cold block looks like; and blocks whose spec is lost are not given up in silence.
+TEST_F(Nvme, F11_cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
+  configure({folder("a")});
+  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
+  ASSERT_TRUE(start(small)) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    store(client);
+    ASSERT_TRUE(counter_reaches("demotions", 500)) << place_.output();
+  }
+  ASSERT_EQ(kvctl({"flush", "--all"}), 0) << said();
+  EXPECT_EQ(kvctl({"ls", "--state", "cold"}), 0) << said();
+  EXPECT_NE(said().find(" cold "), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"inspect", key_text(3, 0)}), 0) << said();
+  EXPECT_NE(said().find("on disk only"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"stat", "nosuch"}), 3) << said();
+  EXPECT_NE(said().find("no counter begins with nosuch"), std::string::npos) << said();
+  end();
+  for (const std::string content :
+       {"", "garbage, as a text editor may leave it behind, and long enough for a header"}) {
+    std::ofstream(place_.file("a") + "/kvtier.spaces", std::ios::trunc) << content;
+    ASSERT_TRUE(start(small)) << place_.output();
+    EXPECT_EQ(kvctl({"status"}), 1) << said();
+    EXPECT_NE(said().find("kvtier.spaces is empty or damaged"), std::string::npos) << said();
+    EXPECT_NE(place_.output().find("an NVMe path lost spaces"), std::string::npos) << place_.output();
+    end();
+  }
+}
+
 // The file of another store: it is left alone, and says why.
 TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   configure({folder("a")});
@@ -153,6 +186,7 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
   EXPECT_NE(said().find("it may be a copy"), std::string::npos) << said();
+  EXPECT_NE(said().find(place_.file("copy") + ": its file was made elsewhere"), std::string::npos) << said();
   EXPECT_NE(said().find("then restart kvtierd"), std::string::npos) << said();
   EXPECT_TRUE(eventually([&] {  // N3-F9: the log says it too
     return place_.output().find("error   the NVMe tier stays shut") != std::string::npos;

@@ -46,8 +46,10 @@ void AdminJob::answered(AdminAnswer answer, TimeNs now_ns) {
   const auto* step = std::get_if<EvictReport>(&answer.body);
   if (answer.status.is_ok() && step != nullptr) add_step(*step, now_ns);
   if (answer.status.is_ok() && step != nullptr && step->next) return;
+  if (step != nullptr && answer.status.is_ok()) answer.status = step->status;
+  const bool is_step = step != nullptr;
   answer_ = std::move(answer);
-  if (step != nullptr) answer_.body = total_;
+  if (is_step) answer_.body = total_;
   state_ = State::kLines;
 }
 

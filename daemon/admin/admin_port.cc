@@ -65,7 +65,7 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
       return admin.inspect(request.key, request.cursor, request.limit);
     case AdminVerb::kEvict:
     case AdminVerb::kFlush:
-      return admin.evict({filter, request.key}, request.evict_cursor, request.limit);
+      return admin.evict({filter, request.key, request.is_disk_too}, request.evict_cursor, request.limit);
     case AdminVerb::kKick:
       status = admin.kick(request.kick);
       return std::monostate{};

@@ -31,8 +31,8 @@ constexpr auto kVerbs = std::to_array<VerbRow>({{"version", AdminVerb::kVersion,
                                                 {"ls", AdminVerb::kLs, "namespace,space,limit,cursor"},
                                                 {"tree", AdminVerb::kTree, "namespace,space,limit,cursor"},
                                                 {"inspect", AdminVerb::kInspect, "key,limit,cursor"},
-                                                {"evict", AdminVerb::kEvict, "key,namespace,space"},
-                                                {"flush", AdminVerb::kFlush, "namespace,space,all"},
+                                                {"evict", AdminVerb::kEvict, "key,namespace,space,disk"},
+                                                {"flush", AdminVerb::kFlush, "namespace,space,all,disk"},
                                                 {"kick", AdminVerb::kKick, "id,pid,session"},
                                                 {"verify", AdminVerb::kVerify, ""}});
 
@@ -71,6 +71,12 @@ Status read_number(const Input& value, std::string_view field, std::uint64_t max
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > max)
     return invalid(std::string(field) + " must be a whole number of at most " + std::to_string(max));
   target = value.get<std::uint64_t>();
+  return Status::ok();
+}
+
+Status read_flag(const Input& value, std::string_view field, bool& flag) {
+  if (!value.is_boolean()) return invalid(std::string(field) + " must be true or false");
+  flag = value.get<bool>();
   return Status::ok();
 }
 
@@ -114,11 +120,8 @@ Status read_field(const std::string& field, const Input& value, AdminRequest& re
     return read_tree_cursor(value, request.tree_cursor);
   if (field == "cursor") return read_number(value, field, ~std::uint32_t{0}, request.cursor);
   if (request.verb == AdminVerb::kKick) return read_kick(field, value, request.kick);
-  if (field == "all") {
-    if (!value.is_boolean()) return invalid("all must be true or false");
-    request.is_all = value.get<bool>();
-    return Status::ok();
-  }
+  if (field == "all") return read_flag(value, field, request.is_all);
+  if (field == "disk") return read_flag(value, field, request.is_disk_too);
   std::uint64_t number = 0;
   KV_RETURN_IF_ERROR(
       read_number(value, field, field == "limit" ? kAdminPageRowsMax : ~std::uint32_t{0}, number));

@@ -45,6 +45,7 @@ struct AdminRequest {
   std::string key;           ///< 4 to 64 hex digits, lower case
   KickTarget kick;
   bool is_all = false;
+  bool is_disk_too = false;  ///< evict, flush: off the disk as well, for good
 
   /// Evict, flush, kick, verify: not for everybody who may read.
   [[nodiscard]] bool is_destructive() const { return verb >= AdminVerb::kEvict; }

@@ -75,9 +75,11 @@ Json to_json(const BlockView& view) {
               {"leases", view.leases},
               {"writer_pid", view.writer_pid},
               {"pinned_ms", view.pinned_ms},
-              {"slab", view.slot.slab()},
-              {"slot", view.slot.slot()},
-              {"generation", view.generation}};
+              {"on_disk", view.is_on_disk}};
+  const bool has_slot = view.state != "cold";
+  row["slab"] = has_slot ? Json(view.slot.slab()) : Json();
+  row["slot"] = has_slot ? Json(view.slot.slot()) : Json();
+  row["generation"] = has_slot ? Json(view.generation) : Json();
   row["parent"] = view.parent == Key{} ? Json() : Json(to_hex(view.parent));
   row["checksum"] = view.checksum ? Json(hex16(*view.checksum)) : Json();
   return row;

@@ -115,12 +115,13 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
       list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
                      failure_text(*now));
     } else if (path.is_short) {
-      list.push_back("NVMe path " + path.folder + " has " + format_size(path.bytes) + " of " +
-                     format_size(path.bytes_wanted) + ": the disk had no more");
+      list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
     }
   }
+  for (const std::string& file : facts.nvme.spaces_damaged) list.push_back(damaged_spaces_text(file));
   if (is_there && view.state == NvmeTierState::kRefused)
-    list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal());
+    list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
+                   "; remove the cause, then restart kvtierd");
   if (is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0)
     list.push_back("the NVMe tier does not come round: its device or its file system hangs");
   return list;

@@ -56,6 +56,7 @@ void ConductorRound::wait(TimeNs now_ns, TimeNs until_ns) {
 void ConductorRound::publish_all(TimeNs now_ns) {
   publish_counters(store_, conductor_, counters_);
   if (load_ != nullptr) publish_load(*load_, now_ns, counters_);
+  if (tier_watch_) tier_watch_->look();
   publish_at_ns_ = now_ns + kPublishNs;
 }
 

@@ -4,11 +4,13 @@
 // microseconds, which a round that only spins must not cost.
 
 #include <atomic>
+#include <optional>
 #include <vector>
 
 #include "daemon/admin/admin_port.h"
 #include "daemon/agent/mailbox.h"
 #include "daemon/app/publish_counters.h"
+#include "daemon/app/tier_watch.h"
 #include "daemon/background/checksum_agent.h"
 #include "daemon/observe/log.h"
 #include "daemon/session/conductor.h"
@@ -42,6 +44,11 @@ class ConductorRound final : public Agent, public Waiter {
   /// Before the thread runs: the load of the agent that turns these rounds, to be published.
   void publish(const AgentLoad& load) { load_ = &load; }
 
+  /// Before the thread runs: an NVMe tier, whose troubles go to the log.
+  void watch(const NvmeTierFacts& facts, const DiskSnapshotCell& now) {
+    tier_watch_.emplace(facts, now, log_);
+  }
+
   [[nodiscard]] std::string_view name() const override { return "kv-conductor"; }
   std::size_t do_work(TimeNs now_ns) override;
   [[nodiscard]] TimeNs next_deadline_ns() const override { return conductor_.next_deadline_ns(); }
@@ -70,6 +77,7 @@ class ConductorRound final : public Agent, public Waiter {
   std::atomic<bool> is_tier_over_{false};
   // the conductor's
   TimeNs publish_at_ns_ = 0;
+  std::optional<TierWatch> tier_watch_;
 };
 
 }  // namespace kvtier

@@ -141,6 +141,7 @@ void Daemon::make_runners() {
       *round_, *round_, clock_,
       AgentLoopOptions{.spin_ns = config_->conductor.spin_ns, .heartbeat = &counters_->heartbeat_cell()});
   round_->publish(conductor_runner_->load());
+  if (tier_ != nullptr) round_->watch(tier_facts_, tier_->snapshot());
   checksum_runner_ =
       std::make_unique<AgentRunner>(*checksums_, *checksum_waiter_, clock_, AgentLoopOptions{});
   if (tier_ != nullptr) {

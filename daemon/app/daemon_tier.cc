@@ -39,6 +39,13 @@ void Daemon::open_tier() {
       log_->error("NVMe path left out", {{"path", path.folder}, {"cause", path.cause}});
     }
   }
+  for (const DiskPathFacts& path : tier_facts_.paths) {
+    if (path.is_open && path.is_short)
+      log_->warn("NVMe path is smaller than configured",
+                 {{"path", path.folder}, {"cause", short_path_text(path)}});
+  }
+  for (const std::string& file : tier_facts_.spaces_damaged)
+    log_->error("an NVMe path lost spaces", {{"cause", damaged_spaces_text(file)}});
   if (tier_ == nullptr) log_->error("no NVMe tier", {{"cause", tier_facts_.refusal}});
 }
 

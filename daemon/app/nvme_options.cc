@@ -37,6 +37,7 @@ NvmeTierOptions nvme_tier_options(const Config& config) {
   options.direct = direct_of(config.nvme.direct);
   options.home = home_of(config.nvme.home);
   options.segment_bytes = config.nvme.segment_bytes;
+  options.headroom_bytes = config.nvme.headroom_bytes;
   options.io_deadline_ns = config.nvme.io_deadline_ns;
   options.write_budget_bytes_per_day = config.nvme.write_budget_bytes_per_day;
   options.slab_bytes = config.host.slab_bytes != 0 ? config.host.slab_bytes

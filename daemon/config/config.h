@@ -63,6 +63,7 @@ struct NvmeConfig {
   std::uint64_t blocks_max = 0;                  ///< 0: chosen by the daemon
   NvmeRecover recover = NvmeRecover::kBeforeReady;
   std::uint64_t segment_bytes = 0;
+  std::uint64_t headroom_bytes = 0;  ///< 0: chosen by the daemon
   std::uint64_t io_deadline_ns = 0;
   NvmeHome home = NvmeHome::kRefuse;
 };

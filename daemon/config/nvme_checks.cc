@@ -1,6 +1,8 @@
 #include "daemon/config/nvme_checks.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
 
 #include "daemon/config/blame.h"
 #include "daemon/config/settings_table.h"
@@ -23,11 +25,18 @@ void check_unused(const Config& config, std::vector<Complaint>& warnings) {
   }
 }
 
+// However it is written.
+std::string folder_of(const NvmePathConfig& path) {
+  std::string folder = std::filesystem::path(path.dir).lexically_normal();
+  if (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
 void check_path(const Config& config, std::size_t i, std::vector<Complaint>& errors) {
   const NvmePathConfig& path = config.nvme.paths[i];
   const std::string name = "nvme.paths[" + std::to_string(i) + "]";
   const std::uint64_t least = kNvmeHeadBytes + kNvmeSegmentsMin * config.nvme.segment_bytes;
-  if (path.bytes < least) {
+  if (path.bytes != 0 && path.bytes < least) {  // 0: it was no size, and that was said
     errors.push_back(
         {path.where, 0, name + ".bytes",
          format_size(path.bytes) + " has no room for " + std::to_string(kNvmeSegmentsMin) +
@@ -35,8 +44,10 @@ void check_path(const Config& config, std::size_t i, std::vector<Complaint>& err
          "write at least " + exact_size(round_up(least, kMiB)) + ", or lower nvme.segment_bytes"});
   }
   for (std::size_t j = 0; j < i; ++j) {
-    if (config.nvme.paths[j].dir != path.dir) continue;
-    errors.push_back({path.where, 0, name + ".dir", path.dir + " is a path already", "give each its own"});
+    if (folder_of(config.nvme.paths[j]) != folder_of(path)) continue;
+    errors.push_back({path.where, 0, name + ".dir",
+                      path.dir + " is nvme.paths[" + std::to_string(j) + "] already",
+                      "give each its own folder"});
   }
 }
 

@@ -102,12 +102,16 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
   {{"nvme.segment_bytes", kSize, "256MiB", 4 * kMiB, 64 * kGiB, NO_CHOICE, kRestart, "",
     "Unit in which a path is filled and emptied, of a store that is made; one that is there keeps its own."},
    INTO(nvme.segment_bytes)},
+  {{"nvme.headroom", kSize, "0", 0, 1024 * kTiB, NO_CHOICE, kRestart, "",
+    "Room that stays free for others on the file system of each path: its file is made so much smaller. 0 is the larger of "
+    "1GiB and 5% of that file system."},
+   INTO(nvme.headroom_bytes)},
   {{"nvme.io_deadline_ms", kCount, "5000", 1, 600000, NO_CHOICE, kRestart, "ms",
     "A request that the device has not answered by then counts as failed; a path with several is left alone for a while."},
    [](Config& config, const SettingValue& value) { config.nvme.io_deadline_ns = value.number * kNsPerMs; }},
   {{"nvme.home", kChoice, "refuse", 0, 2, "refuse|moved|fresh", kRestart, "",
     "What to do with a file that lies elsewhere than where its store was made: refuse it (it may be a copy of one in use), "
-    "take it as moved, or begin a fresh store over it."},
+    "take it as moved, or begin a fresh store over it, whatever is there: then a file may also be made smaller."},
    INTO(nvme.home)},
 
   {{"index.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",

@@ -157,7 +157,6 @@ void DiskStore::begin_recovery() {
 }
 
 void DiskStore::begin_serving() {
-  if (!recovery_->status().is_ok()) return refuse(recovery_->status());
   if (!shared_.events.has_room(1)) return;
   step_ = Step::kServing;
   shared_.events.push({.kind = DiskEventKind::kReady});

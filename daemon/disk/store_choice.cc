@@ -8,8 +8,13 @@
 namespace kvtier {
 namespace {
 
-Status refuse(std::size_t path, const std::string& why) {
-  return {Code::kInvalid, "path " + std::to_string(path) + ": " + why + " Nothing was changed."};
+std::string name_of(std::span<const PathFinding> paths, std::size_t path) {
+  const std::string& folder = paths[path].file.folder;
+  return folder.empty() ? "path " + std::to_string(path) : folder;
+}
+
+Status refuse(std::span<const PathFinding> paths, std::size_t path, const std::string& why) {
+  return {Code::kInvalid, name_of(paths, path) + ": " + why + " Nothing was changed."};
 }
 
 bool is_elsewhere(const PathFinding& path) {
@@ -17,10 +22,10 @@ bool is_elsewhere(const PathFinding& path) {
   return block.home_fsid != path.file.home_fsid || block.home_inode != path.file.home_inode;
 }
 
-Status check_new(std::size_t i, const PathFinding& path) {
-  if (!path.has_content) return Status::ok();
+Status check_new(std::span<const PathFinding> paths, std::size_t i) {
+  if (!paths[i].has_content) return Status::ok();
   return refuse(
-      i,
+      paths, i,
       "its superblocks are blank and its segments are not: a store that lost them, or another program's "
       "file. Move it away to begin with an empty one.");
 }
@@ -28,26 +33,27 @@ Status check_new(std::size_t i, const PathFinding& path) {
 Status check_old(std::span<const PathFinding> paths, std::size_t i, const DiskStoreOptions& options) {
   const Superblock& block = paths[i].superblock.superblock;
   if (options.home == HomePolicy::kRefuse && is_elsewhere(paths[i])) {
-    return refuse(
-        i, "its file was made elsewhere (file system " + std::to_string(block.home_fsid) + ", inode " +
-               std::to_string(block.home_inode) + "; here " + std::to_string(paths[i].file.home_fsid) + ", " +
-               std::to_string(paths[i].file.home_inode) +
-               "): it may be a copy of a store that is in use. Say whether it moved or begins anew.");
+    return refuse(paths, i,
+                  "its file was made elsewhere (file system " + std::to_string(block.home_fsid) + ", inode " +
+                      std::to_string(block.home_inode) + "; here " + std::to_string(paths[i].file.home_fsid) +
+                      ", " + std::to_string(paths[i].file.home_inode) +
+                      "): it may be a copy of a store that is in use. Say with nvme.home whether it moved or "
+                      "begins anew.");
   }
   for (std::size_t j = 0; j < i; ++j) {
     const Superblock& other = paths[j].superblock.superblock;
     if (paths[j].superblock.is_new) continue;
     if (other.store != block.store)
-      return refuse(i, "it belongs to another store than path " + std::to_string(j) + ".");
+      return refuse(paths, i, "it belongs to another store than " + name_of(paths, j) + ".");
     if (other.path == block.path)
-      return refuse(i, "it is the same path as " + std::to_string(j) + ": a copy.");
+      return refuse(paths, i, "it is the same path as " + name_of(paths, j) + ": a copy.");
   }
   return Status::ok();
 }
 
 Status check_all(std::span<const PathFinding> paths, const DiskStoreOptions& options) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    KV_RETURN_IF_ERROR(paths[i].superblock.is_new ? check_new(i, paths[i]) : check_old(paths, i, options));
+    KV_RETURN_IF_ERROR(paths[i].superblock.is_new ? check_new(paths, i) : check_old(paths, i, options));
   }
   return Status::ok();
 }
@@ -109,9 +115,8 @@ Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskS
     Superblock& block = choice.superblocks.back();
     fit(block, paths[i]);
     if (segments_in(paths[i].file.bytes, block.segment_bytes) < kSegmentsMin) {
-      return Status(Code::kNoSpace, "path " + std::to_string(i) + ": a file of " +
-                                        format_size(paths[i].file.bytes) + " has no room for " +
-                                        std::to_string(kSegmentsMin) + " segments of " +
+      return Status(Code::kNoSpace, name_of(paths, i) + ": a file of " + format_size(paths[i].file.bytes) +
+                                        " has no room for " + std::to_string(kSegmentsMin) + " segments of " +
                                         format_size(block.segment_bytes) + ". Nothing was changed.");
     }
   }

@@ -67,27 +67,32 @@ StoreMarks::StoreMarks(StoreShared& shared)
 Code StoreMarks::begin(const DiskMark& mark, std::uint64_t born) {
   if (free_tickets_.empty()) return Code::kBusy;
   std::uint32_t serving = 0;
-  std::uint64_t marks = 0;
-  for (const JobPath& path : paths_) {
-    serving += path.path->health.is_serving() ? 1 : 0;
-    marks += path.path->segments.marks();
-  }
+  for (const JobPath& path : paths_) serving += path.path->health.is_serving() ? 1 : 0;
   if (serving == 0) return Code::kUnavailable;
   const std::uint32_t copies = serving == 1 ? 2 : 1;
-  if (marks + std::uint64_t{copies} * serving > shared_.options.marks_max) return Code::kNoSpace;
+  const RecordKind kind = mark.key.key.is_zero() ? RecordKind::kInvalidation : RecordKind::kTombstone;
+  const RecordOrder order{.kind = kind,
+                          .sequence = born,
+                          .born = born,
+                          .tenant = mark.key.tenant,
+                          .space = mark.key.space,
+                          .key = mark.key.key};
+  if (!shared_.marks.admits(order, jobs_.size())) return Code::kNoSpace;
   for (const JobPath& path : paths_) {
     if (path.path->health.is_serving() && !path.writer->has_own_room(copies)) return Code::kBusy;
   }
   const DiskPut put{
       .key = mark.key, .born = born, .created_ns = mark.created_ns, .shape = &shape_, .tag = next_id_};
-  const RecordKind kind = mark.key.key.is_zero() ? RecordKind::kInvalidation : RecordKind::kTombstone;
   for (const JobPath& path : paths_) {
     if (!path.path->health.is_serving()) continue;
     for (std::uint32_t i = 0; i < copies; ++i)
       KV_CHECK(path.writer->push_own(put, PutOrigin::kMark, kind), "there was room a moment ago");
   }
-  jobs_.push_back(
-      {.id = next_id_++, .tag = mark.tag, .copies = copies * serving, .tickets = free_tickets_.back()});
+  jobs_.push_back({.id = next_id_++,
+                   .tag = mark.tag,
+                   .order = order,
+                   .copies = copies * serving,
+                   .tickets = free_tickets_.back()});
   free_tickets_.pop_back();
   return Code::kOk;
 }
@@ -121,6 +126,7 @@ void StoreMarks::step() {
     const SyncResult result = synced(job);
     if (result == SyncResult::kPending) return false;
     if (result == SyncResult::kFailed) job.code = Code::kSystem;
+    if (job.code == Code::kOk) shared_.marks.insert(job.order);
     ++shared_.stats.marks;
     shared_.events.push_reserved({.kind = DiskEventKind::kMarked, .code = job.code, .tag = job.tag});
     free_tickets_.push_back(job.tickets);

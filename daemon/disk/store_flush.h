@@ -57,7 +57,7 @@ class StoreMarks {
   void set_paths(std::vector<JobPath> paths) { paths_ = std::move(paths); }
 
   /// With one event reserved. Copies on every path that serves, two where it is one. kBusy, kUnavailable, kNoSpace
-  /// (marks_max): nothing was done.
+  /// (marks_max of which none stands for another): nothing was done.
   [[nodiscard]] Code begin(const DiskMark& mark, std::uint64_t born);
   void on_write(const OwnWrite& write);
   void step();
@@ -67,6 +67,7 @@ class StoreMarks {
   struct Job {
     std::uint64_t id = 0;
     std::uint64_t tag = 0;
+    RecordOrder order;
     Code code = Code::kOk;
     std::uint32_t copies = 0;  ///< not written yet
     bool is_syncing = false;

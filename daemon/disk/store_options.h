@@ -2,6 +2,7 @@
 // What a store is given when it is made. Maxima bound its memory, which is taken at construction.
 
 #include <cstdint>
+#include <string>
 
 #include "daemon/disk/format_geometry.h"
 #include "daemon/disk/write_budget.h"
@@ -16,6 +17,7 @@ struct StoreFile {
   std::uint64_t bytes = 0;      ///< allocated: the store never goes beyond
   std::uint64_t home_fsid = 0;  ///< where it lies: a copy elsewhere is told from the original by them
   std::uint64_t home_inode = 0;
+  std::string folder;  ///< for messages; empty: the path's number is
 };
 
 /// What to do with a file that lies elsewhere than where its store was made.
@@ -29,7 +31,8 @@ struct DiskStoreOptions {
   std::uint32_t puts_max = 512;  ///< a path: accepted and not answered
   std::uint32_t gets_max = 1024;
   std::uint32_t flushes_max = 64;
-  std::uint32_t marks_max = 16384;           ///< records of tombstones and invalidations in the store
+  std::uint32_t marks_max =
+      16384;  ///< tombstones and invalidations of which none stands for another; more are found at start all the same
   std::uint64_t block_bytes_max = 2 * kMiB;  ///< of a payload: sizes the buffer that recovery and reclaim use
   std::uint64_t segment_bytes = 256 * kMiB;  ///< of a new store
   std::uint32_t alignment = kAlignmentMin;   ///< of a new store: what every slot is aligned to

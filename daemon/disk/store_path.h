@@ -7,6 +7,7 @@
 
 #include "daemon/disk/disk_event.h"
 #include "daemon/disk/format_order.h"
+#include "daemon/disk/mark_set.h"
 #include "daemon/disk/path_health.h"
 #include "daemon/disk/path_sync.h"
 #include "daemon/disk/segment_table.h"
@@ -43,13 +44,18 @@ struct StorePath {
 /// What the whole store has one of.
 struct StoreShared {
   StoreShared(IoRing& ring, const DiskStoreOptions& given, std::size_t events_max)
-      : options(given), io(ring, stats), events(events_max), budget(given.budget) {}
+      : options(given),
+        io(ring, stats),
+        events(events_max),
+        budget(given.budget),
+        marks(given.marks_max, given.flushes_max) {}
 
   const DiskStoreOptions options;
   DiskStats stats;
   DiskIo io;
   DiskEvents events;
   WriteBudget budget;
+  MarkSet marks;  ///< durable ones
   std::uint64_t epoch = 0;
   std::uint64_t sequence_count = 0;  ///< used in this epoch
   std::uint64_t generation = 0;      ///< the last given out

@@ -170,9 +170,22 @@ std::uint64_t StoreReclaim::oldest_elsewhere() const {
   return born;
 }
 
+// Every path that the store has is there and has what was marked lately.
+bool StoreReclaim::is_all_serving() const {
+  return !shared_.is_path_missing && std::all_of(paths_.begin(), paths_.end(), [](const Path& each) {
+    return each.path->health.is_serving();
+  });
+}
+
 // False: its copy found no room.
 bool StoreReclaim::keep_mark(const IndexEntry& entry, const IndexScope& scope) {
+  const RecordOrder mark = order_of(entry, scope);
   if (!shared_.is_path_missing && oldest_elsewhere() >= entry.born) {
+    ++shared_.stats.marks_ended;
+    shared_.marks.remove(mark);
+    return true;
+  }
+  if (is_all_serving() && shared_.marks.is_covered(mark)) {
     ++shared_.stats.marks_ended;
     return true;
   }

@@ -81,6 +81,7 @@ class StoreReclaim {
   void begin(TimeNs now_ns);
   void after_load();
   void gather();
+  [[nodiscard]] bool is_all_serving() const;
   [[nodiscard]] bool keep_mark(const IndexEntry& entry, const IndexScope& scope);
   [[nodiscard]] std::uint64_t oldest_elsewhere() const;
   void begin_moves(TimeNs now_ns);

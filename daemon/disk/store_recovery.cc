@@ -7,11 +7,7 @@ namespace kvtier {
 
 StoreRecovery::StoreRecovery(StoreShared& shared, std::vector<Path> paths, std::span<std::byte> spare,
                              std::span<std::byte> scan, bool is_fresh)
-    : shared_(shared),
-      paths_(std::move(paths)),
-      scan_(shared, scan),
-      marks_(shared.options.marks_max),
-      is_fresh_(is_fresh) {
+    : shared_(shared), paths_(std::move(paths)), scan_(shared, scan), is_fresh_(is_fresh) {
   for (const Path& path : paths_) {
     loads_.push_back(std::make_unique<Load>(shared, path.path->footer_scratch));
     total_count_ += std::uint64_t{2} * path.path->segments.count();
@@ -53,12 +49,7 @@ void StoreRecovery::step_footers(TimeNs now_ns) {
     while (!load->is_busy && begin_footer(*load, now_ns)) {
     }
   }
-  if (is_any_busy()) return;
-  if (!status_.is_ok()) {
-    step_ = Step::kDone;
-    return;
-  }
-  step_ = Step::kScans;
+  if (!is_any_busy()) step_ = Step::kScans;
 }
 
 // Segments without a trailer are settled here; true: there may be more.
@@ -122,9 +113,7 @@ void StoreRecovery::settle(Path& path, std::uint32_t segment, const SegmentFindi
 
 void StoreRecovery::take_mark(const RecordOrder& mark, SegmentRow& row) {
   ++row.marks;
-  if (marks_.add(mark)) return;
-  status_ = {Code::kNoSpace, "the store has more than " + std::to_string(shared_.options.marks_max) +
-                                 " tombstones and invalidations: raise the limit"};
+  shared_.marks.add(mark);
 }
 
 void StoreRecovery::take_marks(const FooterLoad& footer) {
@@ -153,10 +142,8 @@ void StoreRecovery::step_scans(TimeNs now_ns) {
     is_sealing_ = false;
     scans_.pop_back();
   }
-  if (!status_.is_ok()) {
-    step_ = Step::kDone;
-  } else if (scans_.empty()) {
-    marks_.finish();
+  if (scans_.empty()) {
+    shared_.marks.finish();
     cursor_ = {};
     step_ = Step::kEntries;
   } else {
@@ -190,7 +177,6 @@ void StoreRecovery::step_entries(TimeNs now_ns) {
     }
   }
   if (is_any_busy()) return;
-  marks_.clear();
   step_ = Step::kDone;
 }
 
@@ -229,7 +215,7 @@ bool StoreRecovery::deliver(Load& load) {
 }
 
 void StoreRecovery::deliver(const FooterLoad& footer, const IndexEntry& entry, const IndexScope& scope) {
-  if (marks_.voids(order_of(entry, scope))) {
+  if (shared_.marks.voids(order_of(entry, scope))) {
     ++shared_.stats.recovered_void;
     return;
   }

@@ -9,7 +9,6 @@
 
 #include "daemon/disk/footer_load.h"
 #include "daemon/disk/job_step.h"
-#include "daemon/disk/mark_set.h"
 #include "daemon/disk/path_writer.h"
 #include "daemon/disk/segment_scan.h"
 #include "daemon/disk/segment_survey.h"
@@ -30,8 +29,6 @@ class StoreRecovery {
 
   void step(TimeNs now_ns);
   [[nodiscard]] bool is_done() const { return step_ == Step::kDone; }
-  /// kNoSpace: more marks than there may be, so that nobody knows what they void.
-  [[nodiscard]] const Status& status() const { return status_; }
   [[nodiscard]] std::uint64_t done() const { return done_count_; }
   [[nodiscard]] std::uint64_t total() const { return total_count_; }
 
@@ -67,14 +64,12 @@ class StoreRecovery {
   std::vector<Path> paths_;
   std::vector<std::unique_ptr<Load>> loads_;
   SegmentScan scan_;
-  MarkSet marks_;
   const bool is_fresh_;
   JobStep<Step> step_{shared_.io.changes(), Step::kFooters};
   Cursor cursor_;
   std::vector<Cursor> scans_;  ///< segments that are to be scanned
   bool is_scanning_ = false;
   bool is_sealing_ = false;
-  Status status_;
   std::uint64_t done_count_ = 0;
   std::uint64_t total_count_ = 0;
 };

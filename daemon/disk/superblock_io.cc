@@ -43,8 +43,9 @@ void SuperblockIo::write_pair(bool is_first, TimeNs now_ns) {
 }
 
 void SuperblockIo::fail(Code code, const char* what, int error) {
-  status_ =
-      error != 0 ? Status::from_errno(what, error) : Status(code, std::string(what) + ": the device is late");
+  status_ = error != 0
+                ? Status::from_errno(what, error)
+                : Status(code, std::string(what) + ": the device did not answer within nvme.io_deadline_ms");
   step_ = Step::kIdle;
 }
 

@@ -1,4 +1,5 @@
 // What makes the health degraded, and who causes it.
+#include "daemon/flow/blame.h"
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/unanswered.h"
 #include "libkvclient/base/counted.h"
@@ -33,6 +34,15 @@ std::string about_silence(const Unanswered& each, TimeNs now_ns) {
          counted(each.slabs, "slab") +
          " asked back from it, which nobody else can use until it answers or exits; is it stopped "
          "(SIGSTOP, a paused container, a debugger)?";
+}
+
+std::string about_hoard(const Hoarder& each, TimeNs now_ns) {
+  return who(each.session->request.pid, each.session->request.client_name) + " has " +
+         counted(each.blocks, "block") + " reserved, and for " +
+         format_duration((now_ns - each.since_ns) / kNsPerMs * kNsPerMs) +
+         " others find no room because of them: it has to commit or abort them, or exit; is it stopped "
+         "(SIGSTOP, a "
+         "paused container, a debugger)?";
 }
 
 std::string keepers(StoreState& state, const EmptyingRefusal& refusal) {
@@ -79,6 +89,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
   const TimeNs now = state.now();
   for (const Unanswered& each : unanswered_since(state, now - std::min(now, kSilenceNs)))
     lines.push_back(about_silence(each, now));
+  for (const Hoarder& each : blame_hoarders(state)) lines.push_back(about_hoard(each, now));
   return lines;
 }
 

@@ -1,10 +1,15 @@
 // kvctl evict and kvctl flush, in bounded steps: no recursion, and nothing is kept between two steps but a
 // cursor, whose blocks may have gone when it comes back.
 
+#include <algorithm>
+
 #include "daemon/flow/admin_find.h"
 #include "daemon/flow/admin_kept.h"
 #include "daemon/flow/cool.h"
+#include "daemon/flow/disk_mark.h"
+#include "daemon/flow/disk_send.h"
 #include "daemon/flow/evict.h"
+#include "daemon/flow/purge.h"
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/unpublish.h"
 
@@ -16,7 +21,9 @@ constexpr std::uint32_t kRestartsMax = 8;
 class EvictStep {
  public:
   EvictStep(StoreState& state, const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max)
-      : state_(state), is_disk_too_(target.is_disk_too), cursor_(from), budget_(work_max) {}
+      : state_(state), is_disk_too_(target.is_disk_too), cursor_(from), budget_(work_max) {
+    if (is_disk_too_) budget_ = std::min<std::int64_t>(budget_, kPurgeMarksMax * kEvictionWork);
+  }
 
   EvictReport scan(const BlockFilter& filter) {
     if (!cursor_.is_counting) evict_matching(filter);
@@ -27,17 +34,40 @@ class EvictStep {
   }
 
   EvictReport below(const KeyPrefix& prefix) {
+    if (is_disk_too_ && !begin_purge()) return report_;
     while (budget_ > 0) {
       if (cursor_.root.id == BlockId::kNone && !begin_walk(prefix)) break;
       walk();
     }
     const bool is_over =
         cursor_.root.id == BlockId::kNone && admin_find_is_over(state_, prefix, cursor_.position);
-    if (!is_over) report_.next = cursor_;
+    if (!is_over || !end_purge()) report_.next = cursor_;
     return report_;
   }
 
  private:
+  // False: not now, or not at all.
+  bool begin_purge() {
+    if (cursor_.purge == 0) cursor_.purge = purge_open(state_);
+    if (cursor_.purge == 0) {
+      report_.status = purge_refusal();
+      return false;
+    }
+    const bool is_shut = state_.disk->life > DiskTier::Life::kReady;
+    if (is_shut || (!disk_delays_invalidations(state_) && disk_has_room(state_, kPurgeMarksMax + 1)))
+      return true;
+    report_.next = cursor_;
+    return false;
+  }
+
+  // True: the disk has noted all of it, or there is none.
+  bool end_purge() {
+    if (cursor_.purge == 0) return true;
+    const std::optional<Purge> done = purge_take_done(state_, cursor_.purge);
+    if (done) report_.status = purge_status(done->code);
+    return done.has_value();
+  }
+
   void evict_matching(const BlockFilter& filter) {
     climb();
     while (budget_ > 0 && cursor_.position < state_.blocks.limit()) {
@@ -66,6 +96,7 @@ class EvictStep {
     if (!is_tried(id)) return false;
     budget_ -= kEvictionWork;
     if (state_.blocks[id].state == BlockState::kCold) {
+      purge_mark(state_, id, cursor_.purge);
       cold_drop(state_, id);
     } else {
       if (evict_begin(state_, id) != Code::kOk) return false;
@@ -84,6 +115,7 @@ class EvictStep {
 
   void finish(BlockId id) {
     if (!is_disk_too_) return evict_finish(state_, id);
+    purge_mark(state_, id, cursor_.purge);
     block_unpublish(state_, id);
     block_free(state_, id);
   }
@@ -120,14 +152,24 @@ class EvictStep {
         at = record.first_child;
         continue;
       }
+      const Key of = record.key;
       const BlockId sibling = record.next_sibling;
       const BlockId up = at == cursor_.root.id ? BlockId::kNone : record.parent;
-      if (!evict(at)) count_kept(at);
+      if (!evict(at)) {
+        count_kept(at);
+      } else if (!is_disk_too_ && is_cold(at, of)) {
+        ++cursor_.kept.on_disk;
+      }
       cursor_.is_climbing = up == BlockId::kNone || sibling == BlockId::kNone;
       at = cursor_.is_climbing ? up : sibling;
     }
     cursor_.at = admin_mark(state_, at);
     if (at == BlockId::kNone) end_walk();
+  }
+
+  // What was evicted is on disk now.
+  [[nodiscard]] bool is_cold(BlockId id, const Key& key) const {
+    return state_.blocks[id].state == BlockState::kCold && state_.blocks[id].key == key;
   }
 
   void count_kept(BlockId id) {
@@ -146,7 +188,7 @@ class EvictStep {
 
   void end_walk() {
     report_.kept.add(cursor_.kept);
-    cursor_ = {.position = cursor_.position};
+    cursor_ = {.position = cursor_.position, .purge = cursor_.purge};
   }
 
   StoreState& state_;
@@ -160,7 +202,10 @@ class EvictStep {
 
 EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
                         std::uint32_t work_max) {
-  EvictStep step(state, target, from, work_max);
+  EvictTarget what = target;
+  what.is_disk_too = target.is_disk_too && state.disk != nullptr;
+  if (what.is_disk_too && what.key_prefix.empty()) return purge_matching(state, what.filter, from);
+  EvictStep step(state, what, from, work_max);
   return target.key_prefix.empty() ? step.scan(target.filter) : step.below(KeyPrefix(target.key_prefix));
 }
 

@@ -8,6 +8,10 @@ void admin_count_kept(StoreState& state, BlockId id, KeptCounts& kept) {
   const BlockRecord& record = state.blocks[id];
   if (record.state == BlockState::kWriting) {
     ++kept.writing;
+  } else if (record.state == BlockState::kCold) {
+    ++kept.on_disk;
+  } else if (record.state == BlockState::kRestoring) {
+    ++kept.other;
   } else if (record.state != BlockState::kReady) {
     return;
   } else if ((record.flags & kBlockPinned) != 0) {

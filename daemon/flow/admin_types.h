@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/model/ids.h"
+#include "libkvclient/base/status.h"
 #include "libkvclient/wire/types.h"
 
 namespace kvtier {
@@ -131,8 +132,9 @@ struct TreePage {
 /// Blocks that match, or one key and what hangs below its blocks.
 struct EvictTarget {
   BlockFilter filter;
-  std::string key_prefix;    ///< hex digits; not empty: the filter counts for nothing
-  bool is_disk_too = false;  ///< copies on disk are given up as well; a start may find what is still there
+  std::string key_prefix;  ///< hex digits; not empty: the filter counts for nothing
+  bool is_disk_too =
+      false;  ///< off the disk as well, for good (purge.h); a whole filter goes, whoever holds it
 };
 
 inline constexpr std::uint32_t kEvictionWork = 16;
@@ -144,6 +146,7 @@ struct KeptCounts {
   std::uint64_t writing = 0;
   std::uint64_t parents = 0;  ///< nobody holds them, but blocks below them are there
   std::uint64_t other = 0;  ///< stored since, let go since they were tried, or their checksum is being taken
+  std::uint64_t on_disk = 0;  ///< not in memory any more; their copies stay. No part of the total
 
   [[nodiscard]] std::uint64_t total() const { return pinned + leased + writing + parents + other; }
   void add(const KeptCounts& more) {
@@ -152,6 +155,7 @@ struct KeptCounts {
     writing += more.writing;
     parents += more.parents;
     other += more.other;
+    on_disk += more.on_disk;
   }
 };
 
@@ -174,10 +178,12 @@ struct EvictCursor {
   bool is_counting = false;    ///< the scan is over: a second one counts what stays
   std::uint32_t restarts = 0;  ///< of the walk: `at` had gone
   KeptCounts kept;             ///< by the walk since its last restart
+  std::uint64_t purge = 0;     ///< what it waits for on disk; 0: nothing
 };
 
 struct EvictReport : EvictCounts {
   std::optional<EvictCursor> next;  ///< call again with this cursor until empty
+  Status status;                    ///< with the last one: why what was removed from disk may come back
 };
 
 /// Whose sessions end: a process's, or the one with this id.

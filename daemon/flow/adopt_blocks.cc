@@ -147,9 +147,10 @@ Status adopt_blocks(StoreState& state) {
     if (record.state == BlockState::kFree) continue;
     if (is_unused_stock(state, record)) {
       state.blocks.adopt_state(id, BlockState::kFree);
-    } else if (!adopt_one(state, id, record)) {
+    } else if (const bool is_told_again = state.disk && (record.flags & kBlockOnDisk) != 0;
+               !adopt_one(state, id, record)) {
       state.blocks.adopt_state(id, BlockState::kFree);
-      ++state.stats.adoption_dropped;
+      if (!is_told_again) ++state.stats.adoption_dropped;  // else the NVMe tier finds it
     }
     unlink(record);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/flow/disk_send.h"
+#include "daemon/flow/invalidate.h"
 
 namespace kvtier {
 namespace {
@@ -14,20 +15,14 @@ bool is_told(StoreState& state, const Invalidation& job) {
   return std::ranges::any_of(tenant.spaces, &Space::is_told);
 }
 
-void send(StoreState& state, const Invalidation& job) {
+void send(StoreState& state, const Invalidation& job, const Key& key) {
   DiskCommand command;
   command.kind = DiskCommandKind::kMark;
   command.tag = make_tag(DiskTag::kMark, job.mark);
   command.tenant = job.tenant;
   command.space = job.space;
+  command.key = key;
   disk_send(state, command);
-}
-
-void answer(StoreState& state, const Invalidation& job, Code code) {
-  Session* session = state.session(job.session, job.session_id);
-  if (session == nullptr || job.is_disowned) return;
-  --session->requests_open;
-  state.complete(*session, {.request_id = job.request_id, .code = code, .count = job.count});
 }
 
 }  // namespace
@@ -37,7 +32,7 @@ bool disk_delays_invalidations(const StoreState& state) {
   return state.disk->life != DiskTier::Life::kReady || !disk_has_room(state, 1);
 }
 
-bool disk_mark(StoreState& state, const Invalidation& job, Code& code) {
+bool disk_mark(StoreState& state, const Invalidation& job, const Key& key, Code& code) {
   if (!state.disk) return false;
   if (state.disk->life != DiskTier::Life::kReady) {
     code = Code::kUnavailable;  // what is on disk may come back with it
@@ -46,19 +41,20 @@ bool disk_mark(StoreState& state, const Invalidation& job, Code& code) {
   if (!is_told(state, job)) return false;
   state.marking.push_back(job);
   state.marking.back().mark = ++state.disk->next_mark;
-  send(state, state.marking.back());
+  send(state, state.marking.back(), key);
   return true;
 }
 
 void disk_on_marked(StoreState& state, const DiskNews& news) {
   const auto job = std::ranges::find(state.marking, tag_number(news.tag), &Invalidation::mark);
   KV_CHECK(job != state.marking.end(), "an answer is to a mark that was sent");
-  answer(state, *job, news.code);
+  const Invalidation done = *job;
   state.marking.erase(job);
+  invalidation_answer(state, done, news.code);
 }
 
 void disk_give_up(StoreState& state) {
-  for (const Invalidation& job : state.marking) answer(state, job, Code::kUnavailable);
+  for (const Invalidation& job : state.marking) invalidation_answer(state, job, Code::kUnavailable);
   state.marking.clear();
 }
 

@@ -4,6 +4,7 @@
 
 #include "daemon/flow/cool.h"
 #include "daemon/flow/disk_mark.h"
+#include "daemon/flow/purge.h"
 #include "daemon/flow/restore.h"
 #include "daemon/flow/stock.h"
 #include "daemon/flow/unpublish.h"
@@ -41,13 +42,9 @@ void mark(StoreState& state, const Invalidation& job, bool is_invalidated) {
 // Takes new blocks again: what is put from here on lies behind the mark.
 void finish(StoreState& state, const Invalidation& job) {
   Code code = Code::kOk;
-  const bool is_marking = disk_mark(state, job, code);
+  const bool is_marking = disk_mark(state, job, {}, code);
   mark(state, job, false);
-  if (is_marking) return;
-  Session* session = state.session(job.session, job.session_id);
-  if (session == nullptr || job.is_disowned) return;
-  --session->requests_open;
-  state.complete(*session, {.request_id = job.request_id, .code = code, .count = job.count});
+  if (!is_marking) invalidation_answer(state, job, code);
 }
 
 // The blocks that are gone with it.
@@ -84,9 +81,21 @@ bool invalidate_start(StoreState& state, Session& session, const Submission& sub
                          .session = session.index,
                          .session_id = session.id,
                          .request_id = submission.request_id};
+  invalidate_begin(state, job);
+  return true;
+}
+
+void invalidate_begin(StoreState& state, const Invalidation& job) {
   mark(state, job, true);
   state.invalidations.push_back(job);
-  return true;
+}
+
+void invalidation_answer(StoreState& state, const Invalidation& job, Code code) {
+  if (job.purge != 0) return purge_on_done(state, job.purge, code, job.count);
+  Session* session = state.session(job.session, job.session_id);
+  if (session == nullptr || job.is_disowned) return;
+  --session->requests_open;
+  state.complete(*session, {.request_id = job.request_id, .code = code, .count = job.count});
 }
 
 void invalidations_disown(StoreState& state, const Session& session) {

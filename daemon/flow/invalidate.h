@@ -8,6 +8,10 @@ namespace kvtier {
 
 /// False: the session has too many open.
 bool invalidate_start(StoreState& state, Session& session, const Submission& submission);
+/// One that no session asked for.
+void invalidate_begin(StoreState& state, const Invalidation& job);
+/// Tells whoever asked for it, if anybody still does.
+void invalidation_answer(StoreState& state, const Invalidation& job, Code code);
 /// Its session hung up: the answer is nobody's any more.
 void invalidations_disown(StoreState& state, const Session& session);
 /// A bounded piece of the oldest invalidation. Returns the records looked at.

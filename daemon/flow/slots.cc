@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "daemon/flow/blame.h"
 #include "daemon/flow/demote.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/lending.h"
 #include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/stock.h"
-#include "daemon/flow/unanswered.h"
 
 namespace kvtier {
 namespace {
@@ -93,6 +93,7 @@ void evict_and_take(StoreState& state, const SlotRequest& request, std::uint32_t
   if (pass.pinned > 0) {
     outcome.cause = Cause::kPinnedBy;
     outcome.holder_pid = pass.pinned_by_pid;
+    outcome.pinned_count = pass.pinned;
   }
 }
 
@@ -121,29 +122,9 @@ void take_from_stocks(StoreState& state, const SlotRequest& request, SlotOutcome
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
 }
 
-// There would be room if somebody did not keep a block in every slab of another slot size or namespace.
-void blame_keeper(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
-  if (outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kIndexFull) return;
-  const EmptyingRefusal* refusal =
-      rebalance_refusal(state, *request.tenant, request.slot_class, outcome.cause);
-  if (refusal == nullptr) return;
-  outcome.cause = refusal->cause;
-  outcome.holder_pid = refusal->pid;
-}
+}  // namespace
 
-// There would be room if who was asked for it had answered. Leases are the truer cause: they stay.
-void blame_silence(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
-  const bool is_known = outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kWriterBusy;
-  if (is_known || outcome.cause == Cause::kIndexFull) return;
-  Session* silent = unanswered_by(state, *request.tenant, request.slot_class, *request.session);
-  if (silent == nullptr) return;
-  outcome.cause = Cause::kWriterBusy;
-  outcome.holder_pid = silent->request.pid;
-  silent->refused_for_ns = state.now();
-}
-
-// More than the namespace could ever hold in this class.
-bool is_hopeless(StoreState& state, const SlotRequest& request) {
+bool slots_is_hopeless(const StoreState& state, const SlotRequest& request) {
   const SlotClass& slot_class = request.tenant->classes[request.slot_class];
   const std::uint64_t limit = request.tenant->bytes_max != 0
                                   ? std::min(request.tenant->bytes_max, state.memory.bytes())
@@ -151,12 +132,10 @@ bool is_hopeless(StoreState& state, const SlotRequest& request) {
   return std::uint64_t{request.count} * slot_class.slot_bytes > limit;
 }
 
-}  // namespace
-
 SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
   SlotOutcome& outcome = state.scratch.taken;
   outcome.clear();
-  if (request.is_all_or_nothing && is_hopeless(state, request)) {
+  if (request.is_all_or_nothing && slots_is_hopeless(state, request)) {
     outcome.cause = Cause::kRequestTooLarge;
     return outcome;
   }
@@ -176,10 +155,7 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
   }
   if (outcome.slots.size() < request.count) take_evicted(state, request, outcome);
   if (outcome.slots.size() < request.count && !outcome.could_wait) take_from_stocks(state, request, outcome);
-  if (outcome.slots.size() < request.count && !outcome.could_wait) {
-    blame_keeper(state, request, outcome);
-    blame_silence(state, request, outcome);
-  }
+  if (outcome.slots.size() < request.count && !outcome.could_wait) blame(state, request, outcome);
   if (request.is_all_or_nothing && outcome.slots.size() < request.count) {
     for (const TakenSlot& taken : outcome.slots) slots_return(state, taken);
     outcome.slots.clear();

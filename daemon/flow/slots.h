@@ -17,6 +17,8 @@ struct SlotRequest {
   bool is_for_stock = false;  ///< free slots and the session's coldest, nothing that costs anybody else
 };
 
+/// More than the namespace could ever hold in this class.
+bool slots_is_hopeless(const StoreState& state, const SlotRequest& request);
 /// The outcome lies in the state's scratch: the next take overwrites it.
 SlotOutcome& slots_take(StoreState& state, const SlotRequest& request);
 /// Slots that the store itself fills, from disk: of any slab, lent to nobody for it. Appends up to `count` to `out`.

@@ -157,8 +157,12 @@ struct Session {
   KeptSlabs kept_slabs;         ///< in the last attempt to empty one: by the first holder found in each
   Leased leased;                ///< as the census counted last
   TimeNs refused_for_ns =
-      0;           ///< when a reservation was refused last since this one had not answered; 0: never
-  UniqueFd pidfd;  ///< of an adopted session, until it comes back or exits
+      0;  ///< when a reservation was refused last since this one had not answered; 0: never
+  BlockId hoarded =
+      BlockId::kNone;  ///< its newest when its open reservations left others without room (blame.h)
+  Generation hoarded_generation = 0;  ///< of that block's slot
+  TimeNs hoarded_ns = 0;              ///< when that was
+  UniqueFd pidfd;                     ///< of an adopted session, until it comes back or exits
 
   [[nodiscard]] const PinCell& pin(const Slab& slab, std::uint32_t slot, std::uint64_t pins_stride) const {
     const std::byte* pins = channel.data() + ChannelLayout::kPins + index_of(slab.index()) * pins_stride;
@@ -200,6 +204,15 @@ struct Invalidation {
   std::uint32_t request_id = 0;
   bool is_disowned = false;  ///< its session hung up since: goes on, counts as that session's, answers nobody
   std::uint64_t mark = 0;    ///< once the walk is over: the number of the kMark that is waited for
+  std::uint64_t purge = 0;   ///< an administrator's: what is told of its end; 0: a client's
+};
+
+/// What an administrator removes from memory and disk (purge.h): how much of it has not ended.
+struct Purge {
+  std::uint64_t number = 0;
+  std::uint64_t open = 0;   ///< invalidations and marks
+  std::uint64_t count = 0;  ///< blocks that the ended ones took
+  Code code = Code::kOk;    ///< of the last one that failed
 };
 
 /// Why a slab is emptied.
@@ -243,17 +256,18 @@ struct TakenSlot {
 
 /// What slots_take found (slots.h).
 struct SlotOutcome {
-  std::vector<TakenSlot> slots;  ///< in state writing, lent to the session
-  Cause cause = Cause::kNone;    ///< why there are fewer than asked for
-  std::uint32_t holder_pid = 0;  ///< with kPinnedBy and kWriterBusy
-  std::uint32_t missing = 0;     ///< fewer by so many
-  bool could_wait = false;       ///< a revocation, or a put, is under way: defer and try again
-  bool is_for_saving = false;    ///< with could_wait: a put
+  std::vector<TakenSlot> slots;    ///< in state writing, lent to the session
+  Cause cause = Cause::kNone;      ///< why there are fewer than asked for
+  std::uint32_t holder_pid = 0;    ///< with kPinnedBy and kWriterBusy
+  std::uint32_t pinned_count = 0;  ///< with kPinnedBy: blocks that the search met
+  std::uint32_t missing = 0;       ///< fewer than asked for by so many
+  bool could_wait = false;         ///< a revocation, or a put, is under way: defer and try again
+  bool is_for_saving = false;      ///< with could_wait: a put
 
   void clear() {
     slots.clear();
     cause = Cause::kNone;
-    holder_pid = missing = 0;
+    holder_pid = pinned_count = missing = 0;
     could_wait = is_for_saving = false;
   }
 };
@@ -314,6 +328,8 @@ struct Store::State {
   std::vector<Deferred> deferred;                        ///< oldest first
   std::deque<Invalidation> invalidations;                ///< the first one walks
   std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
+  std::vector<Purge> purges;                             ///< in the order of their numbers
+  std::uint64_t next_purge = 0;
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;

@@ -1,5 +1,7 @@
 #include "daemon/tier/disk_opening.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <ctime>
 
@@ -16,6 +18,19 @@ std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// What to do about a folder that does not open, where the cause alone does not say it.
+std::string cure_of(Code code, const std::string& folder) {
+  if (code == Code::kNotFound)
+    return "; make the folder (mkdir -p " + folder + "), or correct dir, and restart kvtierd";
+  if (code == Code::kDenied) return "; give the folder to the daemon's user (chown), and restart kvtierd";
+  return {};
+}
+
+bool is_empty_or_absent(const std::string& file) {
+  struct stat facts {};
+  return ::stat(file.c_str(), &facts) != 0 || facts.st_size == 0;
 }
 
 IoEngineOptions engine_options(const NvmeTierOptions& options) {
@@ -53,6 +68,13 @@ BudgetShares share_budget(std::uint64_t bytes_per_day) {
           {.bytes_per_day = moves, .burst_bytes = moves / kHours}};
 }
 
+std::string damaged_spaces_text(const std::string& file) {
+  return file +
+         " is empty or damaged: blocks on disk of the spaces that it named are given up; put a good copy "
+         "back while "
+         "the daemon is stopped, or restart it to go on without them";
+}
+
 NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
     : waiter_(std::move(waiter)),
       channel_(*waiter_, conductor_),
@@ -70,29 +92,44 @@ void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptio
                              DiskAgentParts& parts) {
   const PathOpeningOptions path_options{.direct = options.direct,
                                         .segment_bytes = options.segment_bytes,
+                                        .headroom_bytes = options.headroom_bytes,
+                                        .may_shrink = options.home == HomePolicy::kFresh,
                                         .instance = options.instance,
                                         .engine = engine};
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
     DiskPathFacts& path = facts.paths.emplace_back();
     Result<OwnedPath> owned = open_disk_path(options.paths[i], path_options, path);
-    if (!owned.is_ok()) continue;
+    if (!owned.is_ok()) {
+      path.cause =
+          "nvme.paths[" + std::to_string(i) + "]: " + path.cause + cure_of(owned.code(), path.folder);
+      continue;
+    }
+    const std::uint64_t corrupt_before = parts.catalog.corrupt_count();
+    const bool has_lost_spaces =
+        !owned.value().is_created && is_empty_or_absent(path.folder + "/" + kSpacesFileName);
     const Status spaces = parts.catalog.add_folder(path.folder);
     if (!spaces.is_ok()) {
+      disown_path(owned.value(), path.folder);
       path.is_open = false;
       path.cause = spaces.message();
       continue;
     }
+    if (has_lost_spaces || parts.catalog.corrupt_count() > corrupt_before)
+      facts.spaces_damaged.push_back(path.folder + "/" + kSpacesFileName);
     const IoFile file{static_cast<std::uint32_t>(parts.files.size())};
     parts.files.push_back({.file = file,
                            .bytes = owned.value().bytes,
                            .home_fsid = owned.value().home_fsid,
-                           .home_inode = owned.value().home_inode});
+                           .home_inode = owned.value().home_inode,
+                           .folder = path.folder});
     parts.owned.push_back(std::move(owned).value());
     facts.opened.push_back(i);
   }
   parts.catalog.complete();
   facts.spaces_known = parts.catalog.spaces().size();
   facts.spaces_corrupt = parts.catalog.corrupt_count();
+  // What another path still had is whole again.
+  if (facts.spaces_corrupt == 0 && facts.spaces_known > 0) facts.spaces_damaged.clear();
 }
 
 Status DiskOpening::open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine,

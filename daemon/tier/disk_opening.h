@@ -19,6 +19,7 @@ struct NvmeTierOptions {
   DirectUse direct = DirectUse::kAuto;
   HomePolicy home = HomePolicy::kRefuse;
   std::uint64_t segment_bytes = 256 * kMiB;
+  std::uint64_t headroom_bytes = 0;  ///< of each file system, that stays free; 0: chosen (path_opening.h)
   TimeNs io_deadline_ns = 5 * kNsPerSecond;
   std::uint64_t write_budget_bytes_per_day = 0;  ///< 0: no limit
   std::uint64_t slab_bytes = 0;                  ///< of the host tier: no block is larger
@@ -35,8 +36,12 @@ struct NvmeTierFacts {
   IoFact<std::uint32_t> depth;
   std::string refusal;  ///< why there is no tier; empty: there is
   std::uint64_t spaces_known = 0;
-  std::uint64_t spaces_corrupt = 0;  ///< records of the files of spaces that were skipped
+  std::vector<std::string> spaces_damaged;  ///< files of spaces that lost some, or all
+  std::uint64_t spaces_corrupt = 0;         ///< records of the files of spaces that were skipped
 };
+
+/// What a damaged file of spaces means, and what to do.
+std::string damaged_spaces_text(const std::string& file);
 
 /// Agent, its channel, and where it sleeps.
 class NvmeTier {

@@ -1,7 +1,12 @@
 #include "daemon/tier/path_opening.h"
 
+#include <sys/statfs.h>
+
+#include <algorithm>
+
 #include "daemon/disk/format.h"
 #include "daemon/disk/store_choice.h"
+#include "libkvclient/base/units.h"
 #include "libkvclient/wire/types.h"
 
 namespace kvtier {
@@ -16,12 +21,26 @@ IoFact<bool> choose_direct(const PathProbe& probe, DirectUse use) {
                      ", slots have " + std::to_string(kSlotAlignment)};
 }
 
-PathOwnerOptions owner_options(const DiskFolder& folder, const PathOpeningOptions& options, bool use_direct) {
+// What stays free where no setting says it. Where the file system does not tell its size own_path() finds out too.
+std::uint64_t headroom_of(const DiskFolder& folder, const PathOpeningOptions& options) {
+  if (options.headroom_bytes != 0) return options.headroom_bytes;
+  constexpr std::uint64_t kShare = 20;
+  struct statfs system {};
+  if (::statfs(folder.folder.c_str(), &system) != 0) return kGiB;
+  const auto bytes =
+      static_cast<std::uint64_t>(system.f_blocks) * static_cast<std::uint64_t>(system.f_frsize);
+  return std::max(kGiB, bytes / kShare);
+}
+
+PathOwnerOptions owner_options(const DiskFolder& folder, const PathOpeningOptions& options,
+                               const DiskPathFacts& facts) {
   return {.folder = folder.folder,
           .bytes_max = folder.bytes,
           .bytes_min = kSegmentsOffset + kSegmentsMin * options.segment_bytes,
           .step_bytes = options.segment_bytes,
-          .use_direct = use_direct,
+          .headroom_bytes = facts.headroom_bytes,
+          .may_shrink = options.may_shrink,
+          .use_direct = facts.direct.value,
           .instance = options.instance};
 }
 
@@ -38,10 +57,17 @@ Result<OwnedPath> try_path(const DiskFolder& folder, const PathOpeningOptions& o
                                           "; set nvme.direct to auto, or use another folder");
   }
   if (facts.direct.value) facts.alignment = probe.value().alignment.value;
-  return own_path(owner_options(folder, options, facts.direct.value));
+  facts.headroom_bytes = headroom_of(folder, options);
+  return own_path(owner_options(folder, options, facts));
 }
 
 }  // namespace
+
+std::string short_path_text(const DiskPathFacts& facts) {
+  return "has " + format_size(facts.bytes) + " of " + format_size(facts.bytes_wanted) +
+         ": its file system had no more beside the " + format_size(facts.headroom_bytes) +
+         " of nvme.headroom that stay free; free room and restart, or lower nvme.paths[].bytes";
+}
 
 Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOptions& options,
                                  DiskPathFacts& facts) {

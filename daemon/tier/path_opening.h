@@ -19,7 +19,9 @@ struct DiskFolder {
 struct PathOpeningOptions {
   DirectUse direct = DirectUse::kAuto;
   std::uint64_t segment_bytes = 0;
-  std::string instance;  ///< for the next one that finds the folder locked
+  std::uint64_t headroom_bytes = 0;  ///< 0: the larger of 1 GiB and 5 % of each file system
+  bool may_shrink = false;           ///< a file larger than its path may be is cut: its blocks are given up
+  std::string instance;              ///< for the next one that finds the folder locked
   IoEngineOptions engine;
 };
 
@@ -28,14 +30,18 @@ struct DiskPathFacts {
   std::string folder;
   std::uint64_t bytes_wanted = 0;
   bool is_open = false;
-  std::string cause;        ///< why it is not
-  std::uint64_t bytes = 0;  ///< of its file
-  bool is_short = false;    ///< the disk had less than bytes_wanted
+  std::string cause;                 ///< why it is not
+  std::uint64_t bytes = 0;           ///< of its file
+  bool is_short = false;             ///< the disk had less than bytes_wanted, beside the headroom
+  std::uint64_t headroom_bytes = 0;  ///< that stay free
   std::string file_system;
   IoFact<bool> direct;
   std::uint32_t alignment = 1;  ///< of every request, as the device wants it
   IoFact<bool> registered_buffers;
 };
+
+/// Why its file is smaller than the settings say, and what to do.
+std::string short_path_text(const DiskPathFacts& facts);
 
 /// `facts` is filled in whatever comes out. Failures: those of the probe and of own_path; kUnsupported: O_DIRECT is
 /// demanded and does not work.

@@ -68,6 +68,15 @@ constexpr std::array kReasons = {
     Reason{Op::kWait, Code::kDeadline,
            "blocks are pending still: their writers have neither committed nor aborted them; wait longer, or "
            "compute without the cache"},
+    Reason{Op::kInvalidate, Code::kNoSpace,
+           "memory is clean, but the NVMe tier has no room to note it, so that a restart may bring the "
+           "blocks back: "
+           "invalidate the whole namespace once, which stands for all earlier notes, or raise "
+           "nvme.paths[].bytes"},
+    Reason{Op::kInvalidate, Code::kUnavailable,
+           "memory is clean, but the NVMe tier is shut and cannot note it, so that a restart may bring the "
+           "blocks back: "
+           "see kvctl status, and invalidate again when the tier serves"},
     Reason{Op::kInvalidate, Code::kBusy,
            "16 invalidations of this client are under way; wait until one has ended"},
 };
@@ -82,7 +91,10 @@ std::string cause_text(Cause cause, std::uint32_t pid) {
     case Cause::kQuota:
       return "no room: the namespace has all of its host_bytes_max";
     case Cause::kWriterBusy:
-      return "no room: memory was asked back from pid " + std::to_string(pid) + ", which does not answer";
+      return "no room: pid " + std::to_string(pid) +
+             " has reserved the memory, or does not give back what it was asked for; it has to commit or "
+             "abort its "
+             "slots; if it is stopped, continue or end it";
     case Cause::kRequestTooLarge:
       return "more than there can ever be room for; ask for fewer keys, or raise host.bytes";
     case Cause::kIndexFull:

@@ -11,10 +11,14 @@ extern "C" int kvc_keys_from_tokens(const kvc_space* space, const uint32_t* toke
                                     const void* salt, size_t salt_bytes, const kvc_key* parent, kvc_key* keys,
                                     size_t capacity, size_t* count) try {
   if (count != nullptr) *count = 0;
-  if (space == nullptr || count == nullptr || (tokens == nullptr && tokens_count > 0) ||
-      (salt == nullptr && salt_bytes > 0)) {
-    return client::report(Code::kInvalid, "kvc_keys_from_tokens: a NULL argument");
-  }
+  const char* missing = space == nullptr                        ? "space"
+                        : count == nullptr                      ? "count"
+                        : tokens == nullptr && tokens_count > 0 ? "tokens, of which tokens_count says some,"
+                        : salt == nullptr && salt_bytes > 0     ? "salt, of which salt_bytes says some,"
+                                                                : nullptr;
+  if (missing != nullptr)
+    return client::report(
+        Status(Code::kInvalid, "kvc_keys_from_tokens: " + std::string(missing) + " is NULL"));
   const std::uint32_t block_tokens = space->space->spec.block_tokens;
   const std::size_t blocks = tokens_count / block_tokens;
   if (blocks > capacity || (keys == nullptr && blocks > 0)) {

@@ -57,10 +57,11 @@ static_assert(sizeof(Submission) == 64 && std::is_trivially_copyable_v<Submissio
 /// Why there was no space: the word in messages, counters and kvctl.
 enum class Cause : std::uint8_t {
   kNone = 0,
-  kTierFull = 1,         ///< nothing evictable is left
-  kPinnedBy = 2,         ///< leases or pins hold the rest; `detail` is the pid that holds most
-  kQuota = 3,            ///< the namespace's maximum is reached
-  kWriterBusy = 4,       ///< slabs were asked back from a process that has not answered; `detail` is its pid
+  kTierFull = 1,  ///< nothing evictable is left
+  kPinnedBy = 2,  ///< leases or pins hold the rest; `detail` is the pid that holds most
+  kQuota = 3,     ///< the namespace's maximum is reached
+  kWriterBusy =
+      4,  ///< a process has reserved the slots, or was asked for slabs and has not answered; `detail` is its pid
   kRequestTooLarge = 5,  ///< more than the tier can ever hold
   kInvalidated = 6,      ///< with kStale: the space is being invalidated, or was after the reservation
   kIndexFull = 7,        ///< index.blocks_max is reached

@@ -154,7 +154,7 @@ std::size_t CacheClient::reserve_and_forget(std::uint64_t chain, std::size_t fir
   return reserved;
 }
 
-pid_t CacheClient::refused_by(std::uint64_t chain, std::size_t count) {
+pid_t CacheClient::refused_by(std::uint64_t chain, std::size_t count, kvc_cause cause) {
   const std::vector<kvc_key> keys = chain_keys(chain, 0, count);
   std::vector<kvc_slot> slots(count);
   kvc_reserve_options options{};
@@ -162,7 +162,7 @@ pid_t CacheClient::refused_by(std::uint64_t chain, std::size_t count) {
   options.flags = KVC_ALL_OR_NOTHING;
   options.deadline_ns = deadline_ns_;
   (void)kvc_reserve(space_, keys.data(), count, &options, slots.data());
-  const bool is_refused = slots[0].code == KVC_NO_SPACE && slots[0].cause == KVC_CAUSE_PINNED_BY;
+  const bool is_refused = slots[0].code == KVC_NO_SPACE && slots[0].cause == cause;
   return is_refused ? static_cast<pid_t>(slots[0].detail) : 0;
 }
 

@@ -56,9 +56,8 @@ class CacheClient {
   std::size_t hold(std::uint64_t chain, std::size_t count);
   /// Reserves and neither commits nor aborts.
   std::size_t reserve_and_forget(std::uint64_t chain, std::size_t first, std::size_t count);
-  /// Reserves all of the chain's blocks or none; when there is no room because of leases, the process that
-  /// has most.
-  pid_t refused_by(std::uint64_t chain, std::size_t count);
+  /// Reserves all of the chain's blocks or none; when there is no room for this cause, the process that is named.
+  pid_t refused_by(std::uint64_t chain, std::size_t count, kvc_cause cause = KVC_CAUSE_PINNED_BY);
   bool ping(TimeNs deadline_ns);
   /// The daemon sees a fresh reservation of this chain work: a whole round.
   bool works(std::uint64_t chain) { return store(chain, 0, 1) == 1 && read(chain, 1).blocks == 1; }

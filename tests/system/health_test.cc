@@ -102,6 +102,32 @@ TEST_F(Health, a_stopped_client_that_holds_most_of_the_tier_is_named) {
   EXPECT_EQ(other.store(3, 0, 200), 200U);
 }
 
+// N3-F5: nor one that only reserved.
+TEST_F(Health, F5_a_stopped_client_that_has_reserved_the_whole_tier_is_named) {
+  ASSERT_TRUE(start()) << place_.output();
+  constexpr std::size_t kTier = 512;
+  const pid_t holder = in_child([&] {
+    CacheClient client({.socket = place_.socket()});
+    if (client.reserve_and_forget(1, 0, kTier) < kTier) return 1;
+    ::raise(SIGSTOP);
+    return 0;
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(holder, &status, WUNTRACED), holder);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  EXPECT_EQ(kvctl({"status"}), 0) << "in nobody's way: " << said();
+  CacheClient other({.socket = place_.socket()});
+  EXPECT_EQ(other.refused_by(2, 1, KVC_CAUSE_WRITER_BUSY), holder);
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("pid " + std::to_string(holder) + " (cache-client) has 512 blocks reserved"),
+            std::string::npos)
+      << said();
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  EXPECT_TRUE(eventually([&] { return kvctl({"status"}) == 0; })) << said();
+  EXPECT_EQ(other.store(3, 0, 200), 200U);
+}
+
 // U-09: what the counters say is what was done, wherever one looks.
 TEST_F(Health, U09_stat_counts_what_clients_did) {
   ASSERT_TRUE(start()) << place_.output();

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
+#include "libkvclient/base/digest.h"
 #include "tests/system/cache_client.h"
 #include "tests/system/daemon_fixture.h"
 
@@ -17,13 +20,20 @@ class Nvme : public DaemonTest {
     return place_.file(name);
   }
   void configure(const std::vector<std::string>& dirs, const std::string& more = "") {
-    std::string text = "nvme:\n  segment_bytes: 8MiB\n" + more + "  paths:\n";
+    std::string text = "nvme:\n  segment_bytes: 8MiB\n  headroom: 1MiB\n" + more + "  paths:\n";
     for (const std::string& dir : dirs) text += "    - {dir: " + dir + ", bytes: 129MiB}\n";
     place_.write_config(text);
   }
   bool status_has(const std::string& part) {
     (void)kvctl({"status"});
     return said().find(part) != std::string::npos;
+  }
+  static std::string key_text(std::uint64_t chain, std::size_t at) {
+    const kvc_key key = chain_keys(chain, at, 1)[0];
+    Digest digest{};
+    static_assert(sizeof digest == sizeof key);
+    std::memcpy(&digest, &key, sizeof key);
+    return to_hex(digest);
   }
   // Faster than a disk takes them a store may find no room for a moment.
   static void store(CacheClient& client) {
@@ -103,10 +113,22 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
   configure({place_.file("missing"), folder("a")});
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
-  EXPECT_NE(said().find(place_.file("missing") + " is left out: "), std::string::npos) << said();
+  EXPECT_NE(said().find(place_.file("missing") + " is left out: nvme.paths[0]: "), std::string::npos)
+      << said();
+  EXPECT_NE(said().find("make the folder (mkdir -p " + place_.file("missing")), std::string::npos) << said();
   EXPECT_NE(said().find(place_.file("a") + " ok"), std::string::npos) << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
+}
+
+// N3-F6: a typing error takes no more of the file system than there is to give, and says so.
+TEST_F(Nvme, F6_a_path_that_cannot_be_so_large_is_said_with_what_to_do) {
+  place_.write_config("nvme:\n  headroom: 900TiB\n  segment_bytes: 8MiB\n  paths:\n    - {dir: " +
+                      folder("a") + ", bytes: 1000TiB}\n");
+  ASSERT_TRUE(start()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1);
+  EXPECT_NE(said().find("lower nvme.headroom"), std::string::npos) << said();
+  EXPECT_FALSE(std::filesystem::exists(place_.file("a") + "/kvtier.data")) << "nothing is left behind";
 }
 
 TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
@@ -114,8 +136,68 @@ TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
   EXPECT_NE(said().find("tier nvme    refused"), std::string::npos) << said();
+  EXPECT_EQ(said().find("depth 0"), std::string::npos) << "nothing that is not there: " << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
+}
+
+// N3-F4: what stays on disk is said; --disk takes it away, and no restart brings it back.
+TEST_F(Nvme, F4_evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
+  configure({folder("a")});
+  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
+  ASSERT_TRUE(start(small)) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  store(client);
+  ASSERT_TRUE(counter_reaches("demotions", 500)) << place_.output();
+  ASSERT_EQ(kvctl({"flush", "--namespace", "default"}), 0) << said();
+  EXPECT_NE(said().find(" on disk: --disk removes them too"), std::string::npos) << said();
+  const std::string key = key_text(3, 0);
+  ASSERT_EQ(kvctl({"--json", "evict", key}), 0) << said();
+  EXPECT_NE(said().find("\"on_disk\":64"), std::string::npos) << said();
+  ASSERT_EQ(kvctl({"--json", "evict", "--disk", key}), 0) << said();
+  EXPECT_NE(said().find("\"evicted\":64,\"kept\":0"), std::string::npos) << said();
+  EXPECT_NE(said().find("\"on_disk\":0"), std::string::npos) << said();
+  daemon_->signal(SIGKILL);
+  daemon_->wait();
+  ASSERT_TRUE(start(small)) << place_.output();
+  EXPECT_TRUE(counter_reaches("disk_recovered", 300));
+  EXPECT_EQ(kvctl({"inspect", key}), 3) << said();
+  ASSERT_EQ(kvctl({"flush", "--namespace", "default", "--disk"}), 0) << said();
+  EXPECT_NE(said().find("none kept\n"), std::string::npos) << said();
+  daemon_->signal(SIGKILL);
+  daemon_->wait();
+  ASSERT_TRUE(start(small)) << place_.output();
+  EXPECT_EQ(kvctl({"--json", "ls"}), 0) << said();
+  EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
+}
+
+// N3-F11: what a cold block looks like; and blocks whose spec is lost are not given up in silence.
+TEST_F(Nvme, F11_cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
+  configure({folder("a")});
+  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
+  ASSERT_TRUE(start(small)) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    store(client);
+    ASSERT_TRUE(counter_reaches("demotions", 500)) << place_.output();
+  }
+  ASSERT_EQ(kvctl({"flush", "--all"}), 0) << said();
+  EXPECT_EQ(kvctl({"ls", "--state", "cold"}), 0) << said();
+  EXPECT_NE(said().find(" cold "), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"inspect", key_text(3, 0)}), 0) << said();
+  EXPECT_NE(said().find("on disk only"), std::string::npos) << said();
+  EXPECT_EQ(kvctl({"stat", "nosuch"}), 3) << said();
+  EXPECT_NE(said().find("no counter begins with nosuch"), std::string::npos) << said();
+  end();
+  for (const std::string content :
+       {"", "garbage, as a text editor may leave it behind, and long enough for a header"}) {
+    std::ofstream(place_.file("a") + "/kvtier.spaces", std::ios::trunc) << content;
+    ASSERT_TRUE(start(small)) << place_.output();
+    EXPECT_EQ(kvctl({"status"}), 1) << said();
+    EXPECT_NE(said().find("kvtier.spaces is empty or damaged"), std::string::npos) << said();
+    EXPECT_NE(place_.output().find("an NVMe path lost spaces"), std::string::npos) << place_.output();
+    end();
+  }
 }
 
 // The file of another store: it is left alone, and says why.
@@ -128,6 +210,11 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   ASSERT_TRUE(start()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 1);
   EXPECT_NE(said().find("it may be a copy"), std::string::npos) << said();
+  EXPECT_NE(said().find(place_.file("copy") + ": its file was made elsewhere"), std::string::npos) << said();
+  EXPECT_NE(said().find("then restart kvtierd"), std::string::npos) << said();
+  EXPECT_TRUE(eventually([&] {  // N3-F9: the log says it too
+    return place_.output().find("error   the NVMe tier stays shut") != std::string::npos;
+  })) << place_.output();
   end();
   configure({place_.file("copy")}, "  home: moved\n");
   ASSERT_TRUE(start()) << place_.output();

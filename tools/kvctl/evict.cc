@@ -18,6 +18,7 @@ namespace {
 struct EvictOptions {
   std::string key;
   BlockFilterOptions filter;
+  bool is_disk_too = false;
 };
 
 // The daemon evicts whatever begins with the digits: so the one key that is meant is found first. Of a chain, that
@@ -34,6 +35,7 @@ Json evict_request(const Globals& globals, const EvictOptions& options) {
     throw Failure(kExitUsage, "usage", "evict needs a KEY, or --namespace (and --space)");
   Json request = filtered("evict", options.filter);
   if (!options.key.empty()) request["key"] = whole_key(globals, options.key);
+  if (options.is_disk_too) request["disk"] = true;
   return request;
 }
 
@@ -48,7 +50,7 @@ std::string kept_text(const Json& report) {
        {"kept_leased", "leased"},
        {"kept_writing", "being written"},
        {"kept_parents", "held by nobody, but above blocks that stay"},
-       {"kept_other", "stored, released or being summed meanwhile"}}};
+       {"kept_other", "stored, released, restored or being summed meanwhile"}}};
   if (number(report, "kept") == 0) return "none kept";
   std::string reasons;
   for (const Reason& reason : kReasons) {
@@ -58,7 +60,24 @@ std::string kept_text(const Json& report) {
   return count(report, "kept") + " kept" + reasons;
 }
 
+// Out of memory, and still on disk.
+std::string disk_text(const Json& report, bool is_disk_too) {
+  const std::uint64_t blocks = number(report, "on_disk");
+  if (blocks == 0) return "";
+  return "; " + counted(blocks, "block") + (blocks == 1 ? " stays" : " stay") + " on disk" +
+         (is_disk_too ? ", above blocks that stay"
+                      : ": --disk removes " + std::string(blocks == 1 ? "it" : "them") + " too");
+}
+
 }  // namespace
+
+void add_disk_option(CLI::App& command, bool& is_disk_too) {
+  command.add_flag(
+      "--disk", is_disk_too,
+      "off the disk as well, for good, also over a restart; without it copies on disk stay. Of a "
+      "namespace or space everything goes then, as by kvc_invalidate: leased and pinned blocks become "
+      "misses, what is being written is void. With a KEY held blocks stay");
+}
 
 int run_eviction(const Globals& globals, const Json& request) {
   AdminClient client(globals);
@@ -74,18 +93,20 @@ int run_eviction(const Globals& globals, const Json& request) {
   if (globals.is_json) {
     print_answer(report);
   } else {
-    std::printf("%s evicted, %s\n", counted(number(report, "evicted"), "block").c_str(),
-                kept_text(report).c_str());
+    std::printf("%s evicted, %s%s\n", counted(number(report, "evicted"), "block").c_str(),
+                kept_text(report).c_str(), disk_text(report, request.value("disk", false)).c_str());
   }
   return kExitOk;
 }
 
 void add_evict(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<EvictOptions>();
-  CLI::App* command = app.add_subcommand(
-      "evict", "drops blocks and what hangs below them; leased and pinned ones stay, and those above them");
+  CLI::App* command = app.add_subcommand("evict",
+                                         "drops blocks and what hangs below them from memory; leased and "
+                                         "pinned ones stay, and those above them");
   command->add_option("KEY", options->key, kKeyHelp);
   add_filter_options(*command, options->filter, "all of this namespace");
+  add_disk_option(*command, options->is_disk_too);
   command->callback([&line, options] {
     line.run = [&line, options] { return run_eviction(line.globals, evict_request(line.globals, *options)); };
   });

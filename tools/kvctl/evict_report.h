@@ -5,6 +5,8 @@
 
 namespace kvtier::ctl {
 
+/// Adds --disk.
+void add_disk_option(CLI::App& command, bool& is_disk_too);
 int run_eviction(const Globals& globals, const Json& request);
 
 }  // namespace kvtier::ctl

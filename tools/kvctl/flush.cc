@@ -10,6 +10,7 @@ namespace {
 struct FlushOptions {
   BlockFilterOptions filter;
   bool is_all = false;
+  bool is_disk_too = false;
 };
 
 Json flush_request(const FlushOptions& options) {
@@ -17,6 +18,7 @@ Json flush_request(const FlushOptions& options) {
     throw Failure(kExitUsage, "usage", "flush needs --namespace (and --space), or --all");
   Json request = filtered("flush", options.filter);
   if (options.is_all) request["all"] = true;
+  if (options.is_disk_too) request["disk"] = true;
   return request;
 }
 
@@ -24,9 +26,11 @@ Json flush_request(const FlushOptions& options) {
 
 void add_flush(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<FlushOptions>();
-  CLI::App* command = app.add_subcommand("flush", "empties a namespace, a space or everything, step by step");
+  CLI::App* command =
+      app.add_subcommand("flush", "empties memory of a namespace, a space or everything, step by step");
   add_filter_options(*command, options->filter, "this namespace");
   command->add_flag("--all", options->is_all, "every namespace");
+  add_disk_option(*command, options->is_disk_too);
   command->callback([&line, options] {
     line.run = [&line, options] { return run_eviction(line.globals, flush_request(*options)); };
   });

@@ -24,6 +24,13 @@ std::string pin_text(const Json& row) {
   return number(row, "pinned_ms") == 0 ? "none" : duration_ms(row, "pinned_ms") + " left";
 }
 
+std::string place_text(const Json& row) {
+  const bool is_on_disk = row.value("on_disk", false);
+  if (text(row, "state") == "cold") return "on disk only";
+  return "slab " + count(row, "slab") + ", slot " + count(row, "slot") + ", generation " +
+         count(row, "generation") + (is_on_disk ? "; and on disk" : "");
+}
+
 void print(const Json& row) {
   const std::string parent = text(row, "parent");
   const std::vector<std::pair<const char*, std::string>> lines = {
@@ -32,8 +39,7 @@ void print(const Json& row) {
       {"namespace", text(row, "namespace") + ", space " + count(row, "space")},
       {"state", text(row, "state")},
       {"bytes", size(row, "bytes")},
-      {"place", "slab " + count(row, "slab") + ", slot " + count(row, "slot") + ", generation " +
-                    count(row, "generation")},
+      {"place", place_text(row)},
       {"tree", "depth " + count(row, "depth") + ", " + counted(number(row, "children"), "child", "children")},
       {"use", counted(number(row, "hits"), "hit") + ", idle " + duration_ms(row, "age_ms")},
       {"leases", count(row, "leases")},

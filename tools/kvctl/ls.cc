@@ -101,8 +101,10 @@ void add_ls(CLI::App& app, CommandLine& line) {
   auto options = std::make_shared<LsOptions>();
   CLI::App* command = app.add_subcommand("ls", "blocks, in no order that means anything");
   add_filter_options(*command, options->filter, "only of this namespace");
-  command->add_option("--state", options->state, "only in this state")
-      ->check(CLI::IsMember({"ready", "writing", "draining", "quarantined"}));
+  command
+      ->add_option("--state", options->state,
+                   "only in this state; cold: on disk only, restoring: on its way from there")
+      ->check(CLI::IsMember({"ready", "writing", "draining", "quarantined", "cold", "restoring"}));
   command->add_flag("--leased", options->is_leased, "only those that somebody leases now");
   command->add_flag("--pinned", options->is_pinned, "only those that are pinned");
   command->add_option("--limit", options->limit, "at most so many; 0: all")

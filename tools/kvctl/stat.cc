@@ -33,6 +33,16 @@ bool is_named(const StatOptions& options, const std::string& name) {
                              [&](const std::string& prefix) { return name.starts_with(prefix); });
 }
 
+// A mistyped name is no counter that is 0.
+void check_names(const StatSample& sample, const StatOptions& options) {
+  for (const std::string& name : options.names) {
+    const auto is_of_it = [&](const CounterSample& counter) { return counter.name.starts_with(name); };
+    if (!std::ranges::any_of(sample.counters, is_of_it))
+      throw Failure(kExitFailed, "not_found",
+                    "no counter begins with " + printable(name) + "; kvctl stat --all lists them");
+  }
+}
+
 Json json_of(const StatSample& sample, const StatOptions& options) {
   Json counters = Json::object();
   for (const CounterSample& counter : sample.counters)
@@ -102,6 +112,7 @@ int run_stat(const Globals& globals, const StatOptions& options) {
   std::unique_ptr<StatSample> before;
   for (std::uint64_t i = 1;; ++i) {
     auto sample = std::make_unique<StatSample>(take_stat_sample(path));
+    check_names(*sample, options);
     if (globals.is_json) {
       print_json(json_of(*sample, options));
     } else {

@@ -53,6 +53,11 @@ void print_nvme(const Json& tier) {
   const std::string state =
       is_recovering ? "recovering, " + count(tier, "recovery_done") + " of " + count(tier, "recovery_total")
                     : text(tier, "state");
+  if (text(tier, "backend").empty()) {  // no path opened: there is nothing to measure
+    print_line("tier nvme", with_reason(state, text(tier, "refusal")));
+    for (const Json& path : tier.at("paths")) print_nvme_path(path);
+    return;
+  }
   print_line("tier nvme", with_reason(state, text(tier, "refusal")) + "; " + size(tier, "bytes_used") +
                               " used, " + size(tier, "bytes_live") + " alive of " + size(tier, "bytes") +
                               "; backend " +

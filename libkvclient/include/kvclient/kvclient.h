@@ -65,7 +65,7 @@ enum kvc_cause {
   KVC_CAUSE_PINNED_BY = 2, /* leases or pins hold the rest; `detail` is the pid that holds most */
   KVC_CAUSE_QUOTA = 3,
   KVC_CAUSE_WRITER_BUSY =
-      4, /* memory was asked back from a process that does not answer; `detail` is its pid */
+      4, /* a process has reserved the room and not ended that, or does not answer: `detail` is its pid */
   KVC_CAUSE_REQUEST_TOO_LARGE = 5,
   KVC_CAUSE_INVALIDATED =
       6, /* with KVC_STALE: the space is being invalidated, or was after the reservation. The

@@ -63,6 +63,12 @@ Keys::Keys(const py::handle& object) : bytes_(object), count_(bytes_.size() / kK
   data_ = copy_.data();
 }
 
+const kvc_key* one_parent(const Keys& parents) {
+  if (parents.count() > 1)
+    throw py::value_error("parent is one key of 32 bytes, not " + std::to_string(parents.count()) + " keys");
+  return parents.count() == 1 ? parents.data() : nullptr;
+}
+
 std::vector<std::uint32_t> tokens_of(const py::handle& object) {
   std::vector<std::uint32_t> tokens;
   if (copy_words(object, tokens)) return tokens;

@@ -52,6 +52,9 @@ class Keys {
   std::size_t count_ = 0;
 };
 
+/// The one key of `parent`; null: None. ValueError: several.
+const kvc_key* one_parent(const Keys& parents);
+
 /// 32-bit unsigned integers from a NumPy array, an array.array or any sequence.
 std::vector<std::uint32_t> tokens_of(const py::handle& object);
 

@@ -67,7 +67,7 @@ py::tuple reserve(const Space& space, const py::object& keys_object, const py::o
   const Keys parents(parent);
   kvc_reserve_options options{};
   options.struct_size = sizeof options;
-  options.parent = parents.count() > 0 ? parents.data() : nullptr;
+  options.parent = one_parent(parents);
   options.deadline_ns = deadline_ns;
   options.flags = flags;
   std::vector<kvc_slot> granted(keys.count());

@@ -21,12 +21,12 @@ py::bytes keys_of(const Space& space, const py::object& tokens, const py::object
   const std::vector<std::uint32_t> words = tokens_of(tokens);
   const Bytes salt_bytes(salt);
   const Keys parents(parent);
+  const kvc_key* parent_key = one_parent(parents);
   std::vector<kvc_key> keys(words.size() / space.facts.block_tokens);
   std::size_t count = 0;
   const auto call = [&] {
     return kvc_keys_from_tokens(space.handle.get(), words.data(), words.size(), salt_bytes.data(),
-                                salt_bytes.size(), parents.count() > 0 ? parents.data() : nullptr,
-                                keys.data(), keys.size(), &count);
+                                salt_bytes.size(), parent_key, keys.data(), keys.size(), &count);
   };
   check(words.size() > kTokensWithGil ? without_gil(call) : call());
   return {reinterpret_cast<const char*>(keys.data()), count * sizeof(kvc_key)};

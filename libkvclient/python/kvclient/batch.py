@@ -30,7 +30,8 @@ class Slot:
              computes it, space.wait; "no_space", "unavailable": go on without the cache; "invalid": the key is all
              zero or there twice
     cause    why there is no room ("tier_full", "pinned_by", ...), or the library's word for what it is; else ""
-    detail   cause "pinned_by": the pid that holds most; "writer_busy": the pid that does not answer
+    detail   cause "pinned_by": the pid that holds most; "writer_busy": the one that has reserved it or
+             does not answer
     """
 
     __slots__ = ("status", "cause", "detail", "_space", "_native", "_view", "_process")

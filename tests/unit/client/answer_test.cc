@@ -21,7 +21,7 @@ constexpr Refusal kRefusals[] = {
     {Op::kReserve, Code::kNoSpace, Cause::kTierFull, "nothing can be evicted"},
     {Op::kReserve, Code::kNoSpace, Cause::kPinnedBy, "most of it pid 4711"},
     {Op::kReserve, Code::kNoSpace, Cause::kQuota, "host_bytes_max"},
-    {Op::kReserve, Code::kNoSpace, Cause::kWriterBusy, "asked back from pid 4711"},
+    {Op::kReserve, Code::kNoSpace, Cause::kWriterBusy, "pid 4711 has reserved the memory"},
     {Op::kReserve, Code::kNoSpace, Cause::kRequestTooLarge, "ask for fewer keys"},
     {Op::kReserve, Code::kNoSpace, Cause::kIndexFull, "index.blocks_max"},
     {Op::kCommit, Code::kInvalid, Cause::kNone, "committed or aborted before"},
@@ -36,6 +36,8 @@ constexpr Refusal kRefusals[] = {
     {Op::kWait, Code::kDeadline, Cause::kNone, "neither committed nor aborted"},
     {Op::kInvalidate, Code::kDenied, Cause::kNone, "kvc_invalidate: this client may only read"},
     {Op::kInvalidate, Code::kNotFound, Cause::kNone, "register it again"},
+    {Op::kInvalidate, Code::kNoSpace, Cause::kNone, "invalidate the whole namespace once"},
+    {Op::kInvalidate, Code::kUnavailable, Cause::kNone, "invalidate again when the tier serves"},
     {Op::kInvalidate, Code::kBusy, Cause::kNone, "wait until one has ended"},
 };
 

@@ -41,7 +41,7 @@ TEST(NvmeConfig, PathsAreCheckedAgainstSegmentsAndEachOther) {
   EXPECT_TRUE(has(errors_of(with_paths("    - {dir: /a, bytes: 64MiB}\n")), "write at least 65MiB"));
   EXPECT_EQ(errors_of(with_paths("    - {dir: /a, bytes: 65MiB}\n")), "");
   EXPECT_TRUE(has(errors_of(with_paths("    - {dir: /a, bytes: 1GiB}\n    - {dir: /a, bytes: 1GiB}\n")),
-                  "nvme.paths[1].dir: /a is a path already"));
+                  "nvme.paths[1].dir: /a is nvme.paths[0] already"));
   const std::string odd = "nvme:\n  segment_bytes: 5000KiB\n  paths: [{dir: /a, bytes: 1GiB}]\n";
   EXPECT_TRUE(has(errors_of(odd), "write 5MiB"));
   EXPECT_TRUE(has(errors_of(with_paths("    - {dir: /a, bytes: 1GiB}\n", "  blocks_max: 100000\n"),
@@ -77,6 +77,23 @@ TEST(NvmeConfig, BlocksOnDiskAloneHaveRoom) {
   EXPECT_EQ(nvme_blocks_max(*chosen.config), 123456U);
   const ConfigLoad small = load_text(with_paths("    - {dir: /a, bytes: 1GiB}\n"));
   EXPECT_EQ(nvme_blocks_max(*small.config), 1024U * 1024 / 4);
+}
+
+// N3-F11: one mistake, one complaint; and a folder is the same however it is written.
+TEST(Nvme, F11_AWrongSizeIsOneComplaint) {
+  const ConfigLoad load = load_text(with_paths("    - {dir: /a, bytes: plenty}\n"));
+  ASSERT_FALSE(load.is_ok());
+  EXPECT_EQ(load.status().message().find("has no room for"), std::string::npos) << load.status().to_string();
+}
+
+TEST(Nvme, F11_OneFolderIsNotTwoPaths) {
+  for (const std::string again : {"/a/n/", "/a//n", "/a/./n"}) {
+    const ConfigLoad load =
+        load_text(with_paths("    - {dir: /a/n, bytes: 1GiB}\n    - {dir: " + again + ", bytes: 1GiB}\n"));
+    ASSERT_FALSE(load.is_ok()) << again;
+    EXPECT_NE(load.status().message().find("is nvme.paths[0] already"), std::string::npos)
+        << load.status().to_string();
+  }
 }
 
 }  // namespace

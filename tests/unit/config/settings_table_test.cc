@@ -160,7 +160,7 @@ TEST(SettingsTable, ValuesReachTheirMembers) {
       "conductor:\n  spin_us: 3\n"
       "nvme:\n  paths: [{dir: /n/a, bytes: 2GiB}]\n  backend: posix\n  direct: off\n  write_policy: through\n"
       "  write_budget_bytes_per_day: 1TiB\n  recover: behind\n  segment_bytes: 64MiB\n  io_deadline_ms: 700\n"
-      "  home: moved\n"
+      "  headroom: 3GiB\n  home: moved\n"
       "log:\n  level: debug\n  target: journal\n  json: true\n");
   ASSERT_TRUE(load.is_ok()) << load.status().to_string();
   const Config& config = *load.config;
@@ -182,6 +182,7 @@ TEST(SettingsTable, ValuesReachTheirMembers) {
   EXPECT_EQ(config.nvme.write_budget_bytes_per_day, 1ULL << 40);
   EXPECT_EQ(config.nvme.recover, NvmeRecover::kBehind);
   EXPECT_EQ(config.nvme.segment_bytes, 64ULL << 20);
+  EXPECT_EQ(config.nvme.headroom_bytes, 3ULL << 30);
   EXPECT_EQ(config.nvme.io_deadline_ns, 700'000'000U);
   EXPECT_EQ(config.nvme.home, NvmeHome::kMoved);
   EXPECT_EQ(config.limits.clients_max, 9U);

@@ -86,6 +86,51 @@ TEST(PathOwner, WhatIsNoFileOfOursIsLeftAlone_R03) {
   EXPECT_EQ(own_path(options_for("/nowhere/at/all")).code(), Code::kNotFound);
 }
 
+// N3-F6: a file that would fill the file system, as much as the headroom leaves.
+TEST(PathOwner, F6_TheHeadroomStaysFree) {
+  const PathOwnerOptions options{
+      .bytes_max = 1000, .bytes_min = 100, .step_bytes = 60, .headroom_bytes = 300};
+  EXPECT_EQ(path_bytes_fitting(options, {.free_bytes = 1300}), 1000U);
+  EXPECT_EQ(path_bytes_fitting(options, {.free_bytes = 1299}), 940U) << "14 steps above the least";
+  EXPECT_EQ(path_bytes_fitting(options, {.free_bytes = 400}), 100U);
+  EXPECT_LT(path_bytes_fitting(options, {.free_bytes = 399}), 100U) << "refused";
+  EXPECT_LT(path_bytes_fitting(options, {.free_bytes = 10}), 100U);
+  // What it has already it keeps, and what is allocated counts as free.
+  EXPECT_EQ(path_bytes_fitting(options, {400, 400, 100}), 400U);
+  EXPECT_EQ(path_bytes_fitting(options, {400, 400, 420}), 520U);
+  EXPECT_EQ(path_bytes_fitting(options, {400, 400, 900}), 1000U);
+  EXPECT_EQ(path_bytes_fitting(options, {400, 0, 100}), 400U) << "a file with holes";
+}
+
+TEST(PathOwner, F6_WhatIsRefusedLeavesNoFile) {
+  const ScratchDir folder;
+  PathOwnerOptions options = options_for(folder.path());
+  options.headroom_bytes = 1ULL << 60;
+  const Result<OwnedPath> refused = own_path(options);
+  EXPECT_EQ(refused.code(), Code::kNoSpace);
+  EXPECT_NE(refused.status().message().find("lower nvme.headroom"), std::string::npos)
+      << refused.status().message();
+  struct stat facts {};
+  EXPECT_NE(::stat(folder.file("kvtier.data").c_str(), &facts), 0);
+  ASSERT_TRUE(own_path(options_for(folder.path())).is_ok());
+  const Result<OwnedPath> kept = own_path(options);
+  ASSERT_TRUE(kept.is_ok()) << "what is there takes nothing more";
+  EXPECT_EQ(kept.value().bytes, kMiB);
+  EXPECT_FALSE(own_path(options_for(folder.path(), 512 * kKiB)).is_ok());
+  EXPECT_EQ(::stat(folder.file("kvtier.data").c_str(), &facts), 0) << "that one was there before";
+}
+
+TEST(PathOwner, F6_WhoBeginsAnewMayMakeItSmaller) {
+  const ScratchDir folder;
+  ASSERT_TRUE(own_path(options_for(folder.path(), 8 * kMiB)).is_ok());
+  PathOwnerOptions options = options_for(folder.path(), 2 * kMiB);
+  options.may_shrink = true;
+  EXPECT_EQ(own_path(options).value().bytes, 2 * kMiB);
+  struct stat facts {};
+  ASSERT_EQ(::stat(folder.file("kvtier.data").c_str(), &facts), 0);
+  EXPECT_EQ(static_cast<std::uint64_t>(facts.st_size), 2 * kMiB);
+}
+
 // The process's limit of file sizes stands for a disk that is full: fewer whole segments, and said so.
 TEST(PathOwner, ADiskWithLessRoomGivesFewerSegments_D11) {
   const ScratchDir folder;

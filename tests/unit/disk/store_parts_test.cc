@@ -184,11 +184,11 @@ RecordOrder order(RecordKind kind, std::uint64_t born, std::uint64_t space, std:
 
 TEST(MarkSet, VoidsWhatIsOlderByKeyBySpaceAndByNamespace) {
   MarkSet marks(8);
-  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 1)));
-  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 20, 1, 1)));
-  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 20, 1, 1))) << "the second copy";
-  EXPECT_TRUE(marks.add(order(RecordKind::kInvalidation, 5, 2, 0)));
-  EXPECT_TRUE(marks.add(order(RecordKind::kInvalidation, 2, 0, 0)));
+  marks.add(order(RecordKind::kTombstone, 10, 1, 1));
+  marks.add(order(RecordKind::kTombstone, 20, 1, 1));
+  marks.add(order(RecordKind::kTombstone, 20, 1, 1));  // the second copy
+  marks.add(order(RecordKind::kInvalidation, 5, 2, 0));
+  marks.add(order(RecordKind::kInvalidation, 2, 0, 0));
   marks.finish();
   EXPECT_EQ(marks.size(), 3U);
   EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 19, 1, 1)));
@@ -200,12 +200,50 @@ TEST(MarkSet, VoidsWhatIsOlderByKeyBySpaceAndByNamespace) {
   EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 2, 3, 7)));
 }
 
-TEST(MarkSet, CopiesOfOneMarkTakeOnePlaceAndTooManyAreSaid) {
+// N3-F8: what is on disk never keeps the store shut.
+TEST(MarkSet, F8_ARecoveryTakesAsManyAsThereAre) {
   MarkSet marks(2);
-  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 1)));
-  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 1)));
-  EXPECT_TRUE(marks.add(order(RecordKind::kTombstone, 10, 1, 2)));
-  EXPECT_FALSE(marks.add(order(RecordKind::kTombstone, 10, 1, 3)));
+  for (std::uint64_t i = 1; i <= 50; ++i) marks.add(order(RecordKind::kTombstone, i, 1, i));
+  marks.finish();
+  EXPECT_EQ(marks.size(), 50U);
+  EXPECT_FALSE(marks.admits(order(RecordKind::kTombstone, 99, 1, 77), 0));
+}
+
+TEST(MarkSet, F8_OneOfASpaceStandsForItsKeysAndOneOfANamespaceForAll) {
+  for (const bool is_recovered : {false, true}) {
+    MarkSet marks(8, 2);
+    if (!is_recovered) marks.finish();
+    const auto take = [&](const RecordOrder& mark) { is_recovered ? marks.add(mark) : marks.insert(mark); };
+    for (std::uint64_t i = 1; i <= 4; ++i) take(order(RecordKind::kTombstone, 10 + i, 1, i));
+    take(order(RecordKind::kTombstone, 20, 2, 1));
+    take(order(RecordKind::kInvalidation, 13, 1, 0));
+    if (is_recovered) marks.finish();
+    EXPECT_EQ(marks.size(), 3U) << "of the space, its one later key, the other space's key";
+    EXPECT_TRUE(marks.is_covered(order(RecordKind::kTombstone, 12, 1, 2)));
+    EXPECT_FALSE(marks.is_covered(order(RecordKind::kTombstone, 14, 1, 4)));
+    EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 12, 1, 2)));
+    EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 13, 1, 4)));
+    EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 13, 1, 2)));
+    take(order(RecordKind::kInvalidation, 30, 0, 0));
+    if (is_recovered) marks.finish();
+    EXPECT_EQ(marks.size(), 1U);
+    EXPECT_TRUE(marks.voids(order(RecordKind::kBlock, 29, 7, 7)));
+    EXPECT_FALSE(marks.is_covered(order(RecordKind::kInvalidation, 30, 0, 0))) << "not by itself";
+  }
+}
+
+TEST(MarkSet, F8_WhereThereIsNoRoomOneThatStandsForOthersIsTakenAllTheSame) {
+  MarkSet marks(2, 1);
+  marks.finish();
+  marks.insert(order(RecordKind::kTombstone, 1, 1, 1));
+  EXPECT_TRUE(marks.admits(order(RecordKind::kTombstone, 2, 1, 2), 0));
+  EXPECT_FALSE(marks.admits(order(RecordKind::kTombstone, 2, 1, 2), 1)) << "one is on its way";
+  marks.insert(order(RecordKind::kTombstone, 2, 1, 2));
+  EXPECT_FALSE(marks.admits(order(RecordKind::kTombstone, 3, 1, 3), 0));
+  EXPECT_TRUE(marks.admits(order(RecordKind::kTombstone, 3, 1, 2), 0)) << "in place of the earlier one";
+  EXPECT_TRUE(marks.admits(order(RecordKind::kInvalidation, 3, 1, 0), 0));
+  marks.remove(order(RecordKind::kTombstone, 2, 1, 2));
+  EXPECT_TRUE(marks.admits(order(RecordKind::kTombstone, 3, 1, 3), 0));
 }
 
 TEST(OpenIndex, LeavesDroppedRecordsAndTheirScopesOut) {

@@ -152,8 +152,17 @@ TEST_F(StoreReclaimTest, MarksHaveALimitAndSaySo) {
   SimStoreOptions options = small_sim_options();
   options.store.marks_max = 8;
   open(options, 40);
-  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(sim_->mark_now(sim_key(i)), Code::kOk);
+  for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(sim_->mark_now(sim_key(i)), Code::kOk);
   EXPECT_EQ(sim_->mark(sim_key(9)), Code::kNoSpace);
+  // N3-F8: again and again of one thing, or of what is around the others, goes on for ever, and over a restart.
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(sim_->mark_now(sim_key(7)), Code::kOk);
+  DiskKey space = sim_key(1);
+  space.key = {};
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(sim_->mark_now(space), Code::kOk);
+  EXPECT_EQ(sim_->mark_now(sim_key(9)), Code::kOk) << "there is room again";
+  options.store.marks_max = 1;
+  open(options, 40);
+  EXPECT_EQ(sim_->mark_now(space), Code::kOk) << "and the store opens";
 }
 
 TEST_F(StoreReclaimTest, ReadsOfABlockThatMovesFindItOrAreStale_D16) {

@@ -83,6 +83,43 @@ TEST_F(Complaints, a_stopped_writer_is_named_as_soon_as_somebody_is_refused_for_
   EXPECT_EQ(complaints(), "");
 }
 
+// N3-F5: it answered everything that it was asked, and ends none of its reservations.
+TEST_F(Complaints, F5_who_reserves_everything_and_stops_is_named_from_the_first_refusal_on) {
+  advance(kNsPerSecond);
+  const std::vector<Reservation> held = reserve(*holder_, space_, keys_of(1, 64));
+  ASSERT_EQ(holds_of(held).size(), 64U);
+  EXPECT_EQ(complaints(), "") << "nobody was refused";
+  const std::vector<Reservation> refused = reserve(*client_, space_, keys_of(2, 1));
+  EXPECT_EQ(last_completion_.cause, Cause::kWriterBusy);
+  EXPECT_EQ(last_completion_.detail, 4711U);
+  EXPECT_EQ(refused[0].result.cause, Cause::kWriterBusy);
+  advance(20 * kNsPerMs);
+  EXPECT_NE(complaints().find("pid 4711 (sim) has 64 blocks reserved, and for 20 ms others find no room"),
+            std::string::npos)
+      << complaints();
+  EXPECT_EQ(complaints().find("pid 1000"), std::string::npos) << "nobody else is accused";
+  commit(*holder_, held);
+  EXPECT_EQ(complaints(), "") << "it goes on";
+}
+
+TEST_F(Complaints, F5_few_leases_beside_many_reservations_are_not_the_reason) {
+  put(*client_, space_, keys_of(1, 2));
+  std::vector<SimLease> leases;
+  for (const Key& key : keys_of(1, 2)) leases.push_back(*client_->acquire(space_, key));
+  ASSERT_EQ(holds_of(reserve(*holder_, space_, keys_of(2, 60))).size(), 60U);
+  (void)reserve(*client_, space_, keys_of(3, 4), true);
+  EXPECT_EQ(last_completion_.cause, Cause::kWriterBusy);
+  EXPECT_EQ(last_completion_.detail, 4711U);
+  for (SimLease& lease : leases) SimClient::release(lease);
+}
+
+TEST_F(Complaints, F5_who_asks_for_more_than_there_is_accuses_nobody) {
+  (void)reserve(*holder_, space_, keys_of(1, 2));
+  (void)reserve(*client_, space_, keys_of(2, 100));
+  EXPECT_EQ(last_completion_.cause, Cause::kTierFull);
+  EXPECT_EQ(complaints(), "");
+}
+
 // Nobody was refused: it stopped between two questions of one reservation, or others were quick.
 TEST_F(Complaints, a_stopped_writer_is_named_once_it_was_silent_for_a_second) {
   advance(kNsPerSecond);

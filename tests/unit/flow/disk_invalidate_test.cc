@@ -20,6 +20,18 @@ class DiskInvalidate : public DiskFixture {
     client_ = &add_client();
     space_ = usual_space(*client_);
   }
+  EvictReport purge(const EvictTarget& target) {
+    EvictReport total;
+    EvictReport report = store_->admin().evict(target, {}, 1 << 20);
+    for (int i = 0; i < 100 && report.next; ++i) {
+      total.add(report);
+      settle();
+      report = store_->admin().evict(target, *report.next, 1 << 20);
+    }
+    EXPECT_FALSE(report.next.has_value());
+    report.add(total);
+    return report;
+  }
   [[nodiscard]] std::size_t known() {
     const auto first = states_of(*client_, space_, keys_of(1, 8));
     const auto second = states_of(*client_, space_, keys_of(2, 8));
@@ -143,19 +155,73 @@ TEST_F(DiskInvalidate, EvictTakesMemoryAndTheDiskWhenItIsAsked) {
   EXPECT_EQ(report.kept.total(), 0U);
   EXPECT_EQ(stats().blocks_ready, 0U);
   EXPECT_EQ(stats().blocks_cold, 16U);
+  EXPECT_EQ(report.kept.on_disk, 16U) << "and they are told of";
   target.is_disk_too = true;
-  report = store_->admin().evict(target, {}, 1 << 20);
+  report = purge(target);
   EXPECT_EQ(report.evicted, 16U);
+  EXPECT_TRUE(report.status.is_ok());
   EXPECT_EQ(stats().blocks_cold, 0U);
-  settle();
   EXPECT_TRUE(port_->owned().empty());
+  restart_cold(8);
+  begin();
+  EXPECT_EQ(known(), 0U);
+}
+
+// N3-F4: a cold block is not "0 evicted, none kept" and no more.
+TEST_F(DiskInvalidate, F4_EvictOfAColdKeySaysThatItStaysOnDisk) {
+  const EvictReport report = store_->admin().evict({.key_prefix = to_hex(keys_of(1, 8)[4])}, {}, 1 << 20);
+  EXPECT_EQ(report.evicted, 0U);
+  EXPECT_EQ(report.kept.on_disk, 4U);
+  const EvictReport hot = store_->admin().evict({.key_prefix = to_hex(keys_of(2, 8)[4])}, {}, 1 << 20);
+  EXPECT_EQ(hot.evicted, 4U);
+  EXPECT_EQ(hot.kept.on_disk, 4U);
+}
+
+TEST_F(DiskInvalidate, F4_PurgeOfASpaceTakesWhatIsHeldTooAndAnswersWhenTheDiskKnows) {
+  std::optional<SimLease> lease = client_->acquire(space_, keys_of(2, 8)[7]);
+  ASSERT_TRUE(lease.has_value());
+  port_->is_automatic = false;
+  const EvictTarget target{.filter = {"main", space_}, .is_disk_too = true};
+  EvictReport report = store_->admin().evict(target, {}, 1 << 20);
+  settle();
+  ASSERT_TRUE(report.next.has_value());
+  report = store_->admin().evict(target, *report.next, 1 << 20);
+  EXPECT_TRUE(report.next.has_value()) << "a crash now could bring them back";
+  port_->answer();
+  settle();
+  report = store_->admin().evict(target, *report.next, 1 << 20);
+  EXPECT_FALSE(report.next.has_value());
+  EXPECT_EQ(report.evicted, 16U);
+  EXPECT_EQ(known(), 0U);
+  SimClient::release(*lease);
+  port_->is_automatic = true;
+}
+
+TEST_F(DiskInvalidate, F4_PurgeOfATierThatIsShutSaysWhatMayComeBack) {
+  prepare_ = [](FakeDiskPort& port) { port.is_refused = true; };
+  restart_cold(8);
+  begin();
+  put(*client_, space_, keys_of(1, 2));
+  EvictReport report = purge({.is_disk_too = true});
+  EXPECT_EQ(report.evicted, 2U);
+  EXPECT_EQ(report.status.code(), Code::kUnavailable);
+  EXPECT_NE(report.status.message().find("a restart may bring them back"), std::string::npos);
+  put(*client_, space_, keys_of(1, 2));
+  report = purge({.key_prefix = to_hex(keys_of(1, 2)[0]), .is_disk_too = true});
+  EXPECT_EQ(report.evicted, 2U);
+  EXPECT_EQ(report.status.code(), Code::kUnavailable);
 }
 
 TEST_F(DiskInvalidate, EvictByKeyTakesWhatIsBelowItOnDiskToo) {
   EvictTarget target{.key_prefix = to_hex(keys_of(1, 8)[4]), .is_disk_too = true};
-  const EvictReport report = store_->admin().evict(target, {}, 1 << 20);
+  const EvictReport report = purge(target);
   EXPECT_EQ(report.evicted, 4U);
+  EXPECT_TRUE(report.status.is_ok());
+  EXPECT_EQ(port_->marks, 4U);
   EXPECT_EQ(known(), 12U);
+  restart_cold(8);
+  begin();
+  EXPECT_EQ(known(), 12U) << "a mark each";
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ TEST_F(StockFlow, offers_come_back_before_anybody_gets_no_space) {
   const std::vector<Reservation> more = reserve(*client_, space_, keys_of(3, kMost));
   EXPECT_EQ(holds_of(more).size(), kMost - 2) << "all but what the client has taken";
   EXPECT_EQ(stats().stock_returns, kMost - 2);
-  EXPECT_EQ(last_completion_.cause, Cause::kTierFull);
+  EXPECT_EQ(last_completion_.cause, Cause::kWriterBusy) << "its own: the rest is reserved";
   EXPECT_EQ(offered(*client_), 0U);
   EXPECT_FALSE(client_->take(space_, pattern_key(9, 9), {}).has_value());
   EXPECT_EQ(commit_codes(*client_, taken), (std::vector{Code::kOk, Code::kOk}));

@@ -28,6 +28,7 @@ inline NvmeTierOptions options_of(const std::vector<std::string>& folders,
                                   IoEngine engine = IoEngine::kPosix) {
   NvmeTierOptions options{.engine = engine,
                           .segment_bytes = 4 * kMiB,
+                          .headroom_bytes = 1,
                           .slab_bytes = kSlabBytes,
                           .slabs_max = 2,
                           .instance = "pid 17, socket S"};

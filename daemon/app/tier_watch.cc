@@ -1,0 +1,47 @@
+#include "daemon/app/tier_watch.h"
+
+#include <cstring>
+
+#include "daemon/io/io_status.h"
+
+namespace kvtier {
+namespace {
+
+std::string cause_of(const DiskPathSnapshot& path) {
+  if (path.state == PathState::kSlow) return "its device does not answer within nvme.io_deadline_ms";
+  return path.error == 0 ? "unknown" : std::strerror(path.error);
+}
+
+}  // namespace
+
+void TierWatch::look() {
+  const DiskSnapshot view = now_.read();
+  if (view.state == NvmeTierState::kRefused && !is_refused_) {
+    is_refused_ = true;
+    log_.error("the NVMe tier stays shut: nothing is stored there and nothing is read from it",
+               {{"cause", now_.refusal()}, {"cure", "remove the cause, then restart kvtierd"}});
+  }
+  for (std::size_t i = 0; i < view.path_count; ++i) look_at_path(i, view.paths[i]);
+}
+
+void TierWatch::look_at_path(std::size_t place, const DiskPathSnapshot& path) {
+  const PathState before = states_[place];
+  if (path.state == before || place >= facts_.opened.size()) return;
+  states_[place] = path.state;
+  const std::string& folder = facts_.paths[facts_.opened[place]].folder;
+  const auto is_broken = [](PathState state) {
+    return state == PathState::kSlow || state == PathState::kFailed;
+  };
+  if (is_broken(path.state)) {
+    const std::string advice(path.error == 0 ? std::string_view() : io_advice(path.error));
+    log_.error("NVMe path is not used for now",
+               {{"path", folder},
+                {"state", path_state_name(path.state)},
+                {"cause", cause_of(path)},
+                {"cure", advice.empty() ? "look at its device; it is tried again by itself" : advice}});
+  } else if (is_broken(before)) {
+    log_.info("NVMe path serves again", {{"path", folder}});
+  }
+}
+
+}  // namespace kvtier

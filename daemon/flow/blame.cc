@@ -1,0 +1,90 @@
+#include "daemon/flow/blame.h"
+
+#include "daemon/flow/rebalance.h"
+#include "daemon/flow/unanswered.h"
+
+namespace kvtier {
+namespace {
+
+bool is_final(const SlotOutcome& outcome) {
+  return outcome.cause == Cause::kIndexFull || outcome.cause == Cause::kRequestTooLarge;
+}
+
+// There would be room if somebody did not keep a block in every slab of another slot size or namespace.
+void blame_keeper(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (outcome.cause == Cause::kPinnedBy) return;
+  const EmptyingRefusal* refusal =
+      rebalance_refusal(state, *request.tenant, request.slot_class, outcome.cause);
+  if (refusal == nullptr) return;
+  outcome.cause = refusal->cause;
+  outcome.holder_pid = refusal->pid;
+}
+
+// There would be room if who was asked for it had answered. Leases are the truer cause: they stay.
+void blame_silence(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (outcome.cause == Cause::kPinnedBy || outcome.cause == Cause::kWriterBusy) return;
+  Session* silent = unanswered_by(state, *request.tenant, request.slot_class, *request.session);
+  if (silent == nullptr) return;
+  outcome.cause = Cause::kWriterBusy;
+  outcome.holder_pid = silent->request.pid;
+  silent->refused_for_ns = state.now();
+}
+
+// What the session reserved last, as a mark: while it is there none of its reservations of now is known to have ended.
+bool holds_still(StoreState& state, const Session& session) {
+  if (session.hoarded == BlockId::kNone) return false;
+  const BlockRecord& record = state.blocks[session.hoarded];
+  const bool is_open = record.state == BlockState::kWriting || record.state == BlockState::kQuarantined ||
+                       record.state == BlockState::kStocked;
+  return is_open && record.generation == session.hoarded_generation &&
+         record.writer == index_of(session.index);
+}
+
+void remember(StoreState& state, Session& session) {
+  if (holds_still(state, session)) return;
+  session.hoarded = session.writing;
+  session.hoarded_generation = state.blocks[session.writing].generation;
+  session.hoarded_ns = state.now();
+}
+
+// There would be room if what is reserved had been committed or aborted: who has most of it, the asking one included.
+// Leases that keep fewer blocks are not the reason.
+void blame_reservations(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (outcome.cause == Cause::kWriterBusy || slots_is_hopeless(state, request)) return;
+  Session* most = nullptr;
+  std::uint32_t writing = outcome.cause == Cause::kPinnedBy ? outcome.pinned_count : 0;
+  for (const SessionIndex index : request.tenant->sessions) {
+    Session* session = state.session(index);
+    if (session->writing_count <= writing) continue;
+    most = session;
+    writing = session->writing_count;
+  }
+  if (most == nullptr) return;
+  outcome.cause = Cause::kWriterBusy;
+  outcome.holder_pid = most->request.pid;
+  if (most != request.session) remember(state, *most);
+}
+
+}  // namespace
+
+void blame(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  if (is_final(outcome)) return;
+  blame_keeper(state, request, outcome);
+  blame_silence(state, request, outcome);
+  blame_reservations(state, request, outcome);
+}
+
+std::vector<Hoarder> blame_hoarders(StoreState& state) {
+  std::vector<Hoarder> list;
+  for (const auto& session : state.sessions) {
+    if (session == nullptr || session->life != Session::Life::kAttached)
+      continue;  // zombies are named anyway
+    if (!holds_still(state, *session)) continue;
+    list.push_back({.session = session.get(),
+                    .blocks = session->writing_count - session->stocked_count,
+                    .since_ns = session->hoarded_ns});
+  }
+  return list;
+}
+
+}  // namespace kvtier

@@ -104,7 +104,7 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
    INTO(nvme.segment_bytes)},
   {{"nvme.headroom", kSize, "0", 0, 1024 * kTiB, NO_CHOICE, kRestart, "",
     "Room that stays free for others on the file system of each path: its file is made so much smaller. 0 is the larger of "
-    "1GiB and 5% of that file system."},
+    "1GiB and 5% of that file system, but a quarter of it at most."},
    INTO(nvme.headroom_bytes)},
   {{"nvme.io_deadline_ms", kCount, "5000", 1, 600000, NO_CHOICE, kRestart, "ms",
     "A request that the device has not answered by then counts as failed; a path with several is left alone for a while."},

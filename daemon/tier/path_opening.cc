@@ -25,11 +25,12 @@ IoFact<bool> choose_direct(const PathProbe& probe, DirectUse use) {
 std::uint64_t headroom_of(const DiskFolder& folder, const PathOpeningOptions& options) {
   if (options.headroom_bytes != 0) return options.headroom_bytes;
   constexpr std::uint64_t kShare = 20;
+  constexpr std::uint64_t kShareMost = 4;  // a small file system would have no room at all
   struct statfs system {};
   if (::statfs(folder.folder.c_str(), &system) != 0) return kGiB;
   const auto bytes =
       static_cast<std::uint64_t>(system.f_blocks) * static_cast<std::uint64_t>(system.f_frsize);
-  return std::max(kGiB, bytes / kShare);
+  return std::min(std::max(kGiB, bytes / kShare), bytes / kShareMost);
 }
 
 PathOwnerOptions owner_options(const DiskFolder& folder, const PathOpeningOptions& options,

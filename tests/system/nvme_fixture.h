@@ -21,7 +21,7 @@ class NvmeTest : public DaemonTest {
   }
   void configure(const std::vector<std::string>& dirs, const std::string& more = "",
                  const std::string& bytes = "129MiB") {
-    std::string text = "nvme:\n  segment_bytes: 8MiB\n" + more + "  paths:\n";
+    std::string text = "nvme:\n  segment_bytes: 8MiB\n  headroom: 1MiB\n" + more + "  paths:\n";
     for (const std::string& dir : dirs)
       text.append("    - {dir: ").append(dir).append(", bytes: ").append(bytes).append("}\n");
     place_.write_config(text);

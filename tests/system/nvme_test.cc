@@ -7,27 +7,13 @@
 #include <fstream>
 
 #include "libkvclient/base/digest.h"
-#include "tests/system/cache_client.h"
-#include "tests/system/daemon_fixture.h"
+#include "tests/system/nvme_fixture.h"
 
 namespace kvtier::test {
 namespace {
 
-class Nvme : public DaemonTest {
+class Nvme : public NvmeTest {
  protected:
-  std::string folder(const std::string& name) {
-    std::filesystem::create_directories(place_.file(name));
-    return place_.file(name);
-  }
-  void configure(const std::vector<std::string>& dirs, const std::string& more = "") {
-    std::string text = "nvme:\n  segment_bytes: 8MiB\n  headroom: 1MiB\n" + more + "  paths:\n";
-    for (const std::string& dir : dirs) text += "    - {dir: " + dir + ", bytes: 129MiB}\n";
-    place_.write_config(text);
-  }
-  bool status_has(const std::string& part) {
-    (void)kvctl({"status"});
-    return said().find(part) != std::string::npos;
-  }
   static std::string key_text(std::uint64_t chain, std::size_t at) {
     const kvc_key key = chain_keys(chain, at, 1)[0];
     Digest digest{};
@@ -39,10 +25,6 @@ class Nvme : public DaemonTest {
   static void store(CacheClient& client) {
     for (std::uint64_t chain = 0; chain < 16; ++chain)
       ASSERT_TRUE(eventually([&] { return client.store(chain, 0, 64) == 64; })) << client.error();
-  }
-  void end() {
-    daemon_->signal(SIGTERM);
-    EXPECT_EQ(daemon_->wait(), 0) << place_.output();
   }
 };
 

@@ -13,8 +13,8 @@ namespace kvtier {
 class BlockReader {
  public:
   static constexpr std::size_t kRuns = 16;
-  /// Checked in a step, the last block whole: the requests of others are not kept waiting for it.
-  static constexpr std::uint64_t kCheckBytesStep = 4ULL << 20;
+  /// Checked in a step, the last block whole: what the device has finished meanwhile makes room for more, and waits for it.
+  static constexpr std::uint64_t kCheckBytesStep = 1ULL << 20;
   static constexpr std::uint64_t kHeadersBytes = std::uint64_t{2} * kAlignmentMax;
 
   /// `paths` by number; nullptr: that path is not there. Borrowed, complete before the first get.

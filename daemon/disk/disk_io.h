@@ -38,7 +38,7 @@ struct IoLuck {
 
 /// Bytes that one device has at once, above a first request: what keeps it busy (a few times its rate times its latency)
 /// and no more. What waits in a device's own queue only waits longer, and cannot be overtaken.
-inline constexpr std::uint64_t kReadBytesInFlight = 32ULL << 20;
+inline constexpr std::uint64_t kReadBytesInFlight = 16ULL << 20;
 inline constexpr std::uint64_t kWriteBytesInFlight = 32ULL << 20;
 
 class DiskIo {

@@ -62,7 +62,7 @@ class IoPieces final : public IoClient {
 };
 
 /// Cuts one range of a file and memory that follows it into requests of at most kIoBytesMax.
-inline constexpr std::uint32_t kIoBytesMax = 1U << 20;
+inline constexpr std::uint32_t kIoBytesMax = 2U << 20;
 /// How many those are.
 constexpr std::size_t range_pieces(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + kIoBytesMax - 1) / kIoBytesMax);

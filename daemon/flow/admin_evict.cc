@@ -22,7 +22,7 @@ class EvictStep {
  public:
   EvictStep(StoreState& state, const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max)
       : state_(state), is_disk_too_(target.is_disk_too), cursor_(from), budget_(work_max) {
-    if (is_disk_too_) budget_ = std::min<std::int64_t>(budget_, kPurgeMarksMax * kEvictionWork);
+    if (is_disk_too_) budget_ = std::min<std::int64_t>(budget_, std::int64_t{kPurgeMarksMax} * kEvictionWork);
   }
 
   EvictReport scan(const BlockFilter& filter) {

@@ -70,8 +70,7 @@ void finish_retirement(StoreState& state, Slab& slab) {
   // While it serves nobody waits for huge pages to be gathered.
   const SlabPages pages =
       state.options.pages == SlabPages::kGathered ? SlabPages::kOrdinary : state.options.pages;
-  if (!state.memory.replace(slab, pages, *state.fds).is_ok())
-    return;  // tried again later
+  if (!state.memory.replace(slab, pages, *state.fds).is_ok()) return;  // tried again later
   disk_slab_made(state, slab);
   state.restart.slabs()[index_of(slab.index())] = {};
   --state.stats.slabs_assigned;

@@ -13,7 +13,8 @@ namespace kvtier {
 
 Status Greeter::start(bool is_open) {
   is_open_ = is_open;
-  return sessions_.poller().add(listener_->fd(), is_open ? std::uint32_t{EPOLLIN} : 0, {PollSource::kListener, 0, 0});
+  return sessions_.poller().add(listener_->fd(), is_open ? std::uint32_t{EPOLLIN} : 0,
+                                {PollSource::kListener, 0, 0});
 }
 
 void Greeter::open() {

@@ -71,7 +71,8 @@ class DiskEpoch {
 
   void make_store(std::uint32_t paths, const std::string& write_policy) {
     std::ofstream config(dir_ + "/config.yaml");
-    config << "nvme:\n  segment_bytes: 4MiB\n  blocks_max: 100000\n  write_policy: " << write_policy << "\n  paths:\n";
+    config << "nvme:\n  segment_bytes: 4MiB\n  blocks_max: 100000\n  write_policy: " << write_policy
+           << "\n  paths:\n";
     for (std::uint32_t i = 0; i < paths; ++i) {
       folders_.push_back(dir_ + "/nvme" + std::to_string(i));
       std::filesystem::create_directory(folders_.back());

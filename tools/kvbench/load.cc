@@ -2,6 +2,9 @@
 // own: tools/peers runs it beside another system.
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
 
 #include "tools/kvbench/nvme.h"
 #include "tools/kvbench/support/failure.h"
@@ -28,17 +31,20 @@ class Load {
   }
 
   Report run() {
-    // What is loaded is published first, then the pool twice over: it all leaves for disk.
     const std::uint64_t chain_bytes = options_.blocks * options_.block_bytes;
     const NvmeLayout layout{.block_bytes = options_.block_bytes,
                             .chain_blocks = options_.blocks,
-                            .chains_warm = std::uint64_t{rounds_} + 1,
-                            .chains_timed = 2 * host_bytes() / chain_bytes + 1};
-    const DaemonOptions daemon{.host_bytes = host_bytes(),
-                               .config = nvme_config(place_.path(), 2 * layout.chains() * chain_bytes)};
+                            .chains_timed = std::uint64_t{rounds_} + 1};
+    const std::uint64_t all_bytes = layout.chains() * chain_bytes;
+    const DaemonOptions daemon{
+        .host_bytes = all_bytes + (64 << 20),
+        .config = nvme_config(place_.path(), 2 * all_bytes, "  write_policy: through\n")};
     {
       const DaemonProcess first(daemon);
-      Child([&] { nvme_store_run(layout, first, *store_); }).join();
+      Child([&] {
+        nvme_store_run(layout, first, *store_);
+        wait_for_disk(first, layout.chains() * options_.blocks);
+      }).join();
     }
     const DaemonProcess second(daemon);
     Child([&] { load(second); }).join();
@@ -46,9 +52,13 @@ class Load {
   }
 
  private:
-  // Room for two loads: one never evicts what it has just brought.
-  [[nodiscard]] std::uint64_t host_bytes() const {
-    return std::max<std::uint64_t>(256 << 20, 2 * options_.blocks * options_.block_bytes);
+  static void wait_for_disk(const DaemonProcess& daemon, std::uint64_t blocks) {
+    const DaemonCounters counters = daemon.counters();
+    const TimeNs end = now_ns() + kDeadlineNs;
+    while (counters.value("demotions") < blocks) {
+      need(now_ns() < end, "what was published is not on disk in time");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
 
   // The first one is not counted, as others' benchmarks do not count theirs.

@@ -305,7 +305,8 @@ void DiskWorld::check_superblocks() {
 // A few bytes of the segments change, and now and then a whole unit is another's, or random.
 void DiskWorld::rot() {
   for (std::uint64_t i = chance_.below(6); i > 0; --i) {
-    std::vector<std::byte>& image = disk_.image(disk_.open("path" + std::to_string(chance_.below(paths_))));
+    const int file = disk_.open("path" + std::to_string(chance_.below(paths_)));
+    std::vector<std::byte>& image = disk_.image(file);
     const std::uint64_t units = (image.size() - kSegmentsOffset) / kAlignmentMin;
     std::uint64_t at = kSegmentsOffset + chance_.below(units) * kAlignmentMin;
     // Half the time where a header is, if one is found.
@@ -330,6 +331,7 @@ void DiskWorld::rot() {
         for (std::uint64_t byte = 0; byte < kSectorBytes; ++byte)
           image[at + byte] = static_cast<std::byte>(chance_.below(256));
     }
+    for (const std::uint64_t place : {at, from}) disk_.make_lasting(file, place, kAlignmentMin);
   }
 }
 

@@ -74,6 +74,11 @@ void SimDisk::power_cut() {
   ++life_;
 }
 
+void SimDisk::make_lasting(int number, std::uint64_t offset, std::uint64_t bytes) {
+  File& file = files_.at(number);
+  put(file.durable, offset, std::span(file.visible).subspan(offset, bytes));
+}
+
 // Every sector ends up as it was at the last sync, or as one of the writes since left it.
 void SimDisk::cut(File& file) {
   for (std::size_t left = file.cached.size(); left > 1; --left)

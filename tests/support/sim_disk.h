@@ -45,6 +45,9 @@ class SimDisk {
   /// every write that no sync covers; 0: none.
   void set_scrambling(std::uint32_t one_in) { scrambling_ = one_in; }
   void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
+  /// What image() shows there is on the medium from now on: damage that no power cut undoes. Later writes, cached ones
+  /// too, go over it.
+  void make_lasting(int file, std::uint64_t offset, std::uint64_t bytes);
   /// What a reader sees now, to look at or to damage.
   [[nodiscard]] std::vector<std::byte>& image(int file) { return files_.at(file).visible; }
 

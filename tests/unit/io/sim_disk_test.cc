@@ -153,5 +153,19 @@ TEST(SimDiskBackend, TakesItsTimeAndMisalignedRequestsFail) {
   EXPECT_EQ(test.harness->run(test.harness->request(IoKind::kRead, 100, kBlock)).error, EINVAL);
 }
 
+// Damage to what a reader sees goes with the power, as the cache does; damage to the medium stays.
+TEST(SimDisk, OnlyLastingDamageOutlivesAPowerCut) {
+  SimDisk disk(1);
+  const int file = disk.create("a", 2 * kSimSectorBytes);
+  const std::vector<std::byte> bytes(2 * kSimSectorBytes, std::byte{1});
+  ASSERT_EQ(disk.write(file, 0, bytes), static_cast<std::int32_t>(bytes.size()));
+  ASSERT_EQ(disk.sync_finish(file, disk.sync_start()), 0);
+  disk.image(file)[0] = disk.image(file)[kSimSectorBytes] = std::byte{7};
+  disk.make_lasting(file, kSimSectorBytes, kSimSectorBytes);
+  disk.power_cut();
+  EXPECT_EQ(disk.image(file)[0], std::byte{1});
+  EXPECT_EQ(disk.image(file)[kSimSectorBytes], std::byte{7});
+}
+
 }  // namespace
 }  // namespace kvtier::test

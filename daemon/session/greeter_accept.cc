@@ -19,8 +19,8 @@ Status Greeter::start(bool is_open) {
 
 void Greeter::open() {
   if (is_open_) return;
-  is_open_ = true;
-  (void)sessions_.poller().modify(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0});
+  // Not open: asked again in the next round.
+  is_open_ = sessions_.poller().modify(listener_->fd(), EPOLLIN, {PollSource::kListener, 0, 0}).is_ok();
 }
 
 std::size_t Greeter::accept(TimeNs now_ns) {

@@ -66,10 +66,8 @@ class Load {
     BenchClient client(daemon.socket(), {options_.block_bytes});
     for (unsigned round = 0; round <= rounds_; ++round) {
       const std::vector<Key> keys = chain_keys(round, 1, options_.blocks);
-      std::vector<std::uint8_t> states(keys.size());
-      std::size_t ready = 0;
       const TimeNs start = now_ns();
-      (void)kvc_restore(client.space(), as_c(keys.data()), keys.size(), kDeadlineNs, states.data(), &ready);
+      client.restore(keys);
       board_->round_ns[round].store(now_ns() - start);
       std::size_t held = 0;
       board_->wrong.fetch_add(client.check(keys, &held));

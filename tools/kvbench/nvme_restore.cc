@@ -9,8 +9,6 @@
 namespace kvtier::bench {
 namespace {
 
-constexpr std::uint64_t kDeadlineNs = 20'000'000'000;
-
 // Threads of one client take the chains in turn: while one compares bytes, others' chains are being read.
 class Restorer {
  public:
@@ -26,9 +24,7 @@ class Restorer {
   void take_chains() {
     for (std::uint64_t chain = next_.fetch_add(1); chain < layout_.chains(); chain = next_.fetch_add(1)) {
       const std::vector<Key> keys = chain_keys(chain, 1, layout_.chain_blocks);
-      std::vector<std::uint8_t> states(keys.size());
-      std::size_t ready = 0;
-      (void)kvc_restore(client_.space(), as_c(keys.data()), keys.size(), kDeadlineNs, states.data(), &ready);
+      client_.restore(keys);
       std::size_t held = 0;
       board_.wrong.fetch_add(client_.check(keys, &held));
       board_.checked.fetch_add(held);

@@ -30,7 +30,8 @@ class Filler {
     kvc_reserve_options options{};
     options.struct_size = sizeof options;
     options.deadline_ns = kDeadlineNs;
-    (void)kvc_reserve(client_.space(), as_c(keys.data()), keys.size(), &options, slots_.data());
+    const int code = kvc_reserve(client_.space(), as_c(keys.data()), keys.size(), &options, slots_.data());
+    if (code != KVC_NO_SPACE && code != KVC_EXISTS && code != KVC_DEADLINE) need_ok(code, "kvc_reserve");
     bool is_whole = true;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       is_whole = is_whole && (slots_[i].code == KVC_OK || slots_[i].code == KVC_EXISTS);

@@ -13,7 +13,6 @@
 namespace kvtier::bench {
 namespace {
 
-constexpr std::uint64_t kDeadlineNs = 20'000'000'000;
 constexpr std::uint64_t kSamples = 64;  // chains of which some blocks are restored and compared
 
 struct RestartBoard {
@@ -98,9 +97,7 @@ class Restart {
     const std::size_t count = std::min<std::size_t>(layout_.chain_blocks, 64);
     for (std::uint64_t i = 0; i < kSamples; ++i) {
       const std::vector<Key> keys = chain_keys(i * layout_.chains_timed / kSamples, 1, count);
-      std::vector<std::uint8_t> states(count);
-      std::size_t ready = 0;
-      (void)kvc_restore(client.space(), as_c(keys.data()), count, kDeadlineNs, states.data(), &ready);
+      client.restore(keys);
       std::size_t held = 0;
       board_->wrong.fetch_add(client.check(keys, &held));
       board_->checked.fetch_add(held);

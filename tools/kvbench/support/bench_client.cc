@@ -84,6 +84,14 @@ std::size_t BenchClient::put(std::span<const Key> keys, const Key* parent) {
   return added;
 }
 
+void BenchClient::restore(std::span<const Key> keys) const {
+  std::vector<std::uint8_t> states(keys.size());
+  std::size_t ready = 0;
+  const int code =
+      kvc_restore(space_, as_c(keys.data()), keys.size(), 2 * kDeadlineNs, states.data(), &ready);
+  if (code != KVC_NO_SPACE && code != KVC_DEADLINE) need_ok(code, "kvc_restore");
+}
+
 std::uint64_t BenchClient::check(std::span<const Key> keys, std::size_t* held) {
   return check(keys, keys, held);
 }

@@ -44,6 +44,9 @@ class BenchClient {
 
   /// Reserves, fills each new block with its key's pattern, commits and waits for it. How many were new.
   std::size_t put(std::span<const Key> keys, const Key* parent = nullptr);
+  /// Brings back from disk what is not in memory. Throws but for what a full tier or a slow disk explains: then blocks
+  /// are missing.
+  void restore(std::span<const Key> keys) const;
   /// Leases the ready prefix and checks every byte. Wrong blocks; those that are missing are not wrong.
   std::uint64_t check(std::span<const Key> keys, std::size_t* held = nullptr);
   /// The same where block i has the pattern of patterns[i].

@@ -7,6 +7,7 @@
 
 #include "libkvclient/base/check.h"
 #include "tests/support/pattern_block.h"
+#include "tests/support/plain_spec.h"
 
 namespace kvtier::kill {
 namespace {
@@ -16,28 +17,6 @@ constexpr TimeNs kCallNs = 2 * kNsPerSecond;
 constexpr TimeNs kAnswerNs = 50 * kNsPerMs;
 // A look-up may miss what is there, seldom; nothing else is under way when promises are checked.
 constexpr int kLooks = 200;
-
-kvc_spec* make_spec(const std::string& model) {
-  kvc_spec_options options{};
-  options.struct_size = sizeof options;
-  options.model = model.c_str();
-  options.revision = "1";
-  options.tokenizer = "none";
-  options.block_tokens = 16;
-  kvc_part part{};
-  part.struct_size = sizeof part;
-  part.name = "kv";
-  part.bytes = kBytes;
-  part.layer_count = 1;
-  part.kv_heads = 1;
-  part.head_dim = 64;
-  part.dtype = "f16";
-  part.layout = "pattern";
-  kvc_spec* spec = nullptr;
-  KV_CHECK(kvc_spec_create(&options, &spec) == KVC_OK && kvc_spec_add_part(spec, &part) == KVC_OK,
-           "the spec of the bar is valid");
-  return spec;
-}
 
 }  // namespace
 
@@ -60,9 +39,10 @@ void DiskWriter::open() {
   KV_CHECK(kvc_client_open(&options, &client_) == KVC_OK, "a client opens, the daemon being there or not");
   KV_CHECK(kvc_lease_create(client_, kChainBlocks, &lease_) == KVC_OK, "a lease can be made");
   for (std::size_t i = 0; i < 2; ++i) {
-    kvc_spec* spec = make_spec("kill-disk-" + std::to_string(options_.index) + (i == 0 ? "-kept" : "-void"));
-    (void)kvc_space_register(client_, spec, kAnswerNs, &spaces_[i].handle);
-    kvc_spec_destroy(spec);
+    const test::PlainSpec spec = test::plain_spec(
+        "kill-disk-" + std::to_string(options_.index) + (i == 0 ? "-kept" : "-void"), kBytes);
+    // It may have no daemon yet: what counts is the handle.
+    (void)kvc_space_register(client_, spec.get(), kAnswerNs, &spaces_[i].handle);
     KV_CHECK(spaces_[i].handle != nullptr, "a space is registered, the daemon being there or not");
   }
 }

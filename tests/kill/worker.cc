@@ -9,6 +9,7 @@
 
 #include "libkvclient/base/check.h"
 #include "tests/support/pattern_block.h"
+#include "tests/support/plain_spec.h"
 
 namespace kvtier::kill {
 namespace {
@@ -33,27 +34,8 @@ std::vector<kvc_key> keys_at(const Place& place) {
 }
 
 int register_space(kvc_client* client, std::size_t i, std::uint64_t deadline_ns, kvc_space** space) {
-  kvc_spec_options options{};
-  options.struct_size = sizeof options;
-  options.model = i == 0 ? "kill-small" : "kill-large";
-  options.revision = "1";
-  options.tokenizer = "none";
-  options.block_tokens = 16;
-  kvc_part part{};
-  part.struct_size = sizeof part;
-  part.name = "kv";
-  part.bytes = kBlockBytes[i];
-  part.layer_count = 1;
-  part.kv_heads = 1;
-  part.head_dim = 64;
-  part.dtype = "f16";
-  part.layout = "pattern";
-  kvc_spec* spec = nullptr;
-  int code = kvc_spec_create(&options, &spec);
-  if (code == KVC_OK) code = kvc_spec_add_part(spec, &part);
-  if (code == KVC_OK) code = kvc_space_register(client, spec, deadline_ns, space);
-  kvc_spec_destroy(spec);
-  return code;
+  const test::PlainSpec spec = test::plain_spec(i == 0 ? "kill-small" : "kill-large", kBlockBytes[i]);
+  return kvc_space_register(client, spec.get(), deadline_ns, space);
 }
 
 Worker::Worker(const WorkerOptions& options)

@@ -4,33 +4,13 @@
 #include <cstring>
 
 #include "tests/support/pattern_block.h"
+#include "tests/support/plain_spec.h"
 
 namespace kvtier::test {
 namespace {
 
 Key key_of(const kvc_key& key) {
   return digest_from_bytes(&key);
-}
-
-kvc_spec* make_spec(const std::string& model) {
-  kvc_spec_options options{};
-  options.struct_size = sizeof options;
-  options.model = model.c_str();
-  options.revision = "r1";
-  options.tokenizer = "t1";
-  options.block_tokens = 16;
-  kvc_part part{};
-  part.struct_size = sizeof part;
-  part.name = "kv";
-  part.bytes = kBlockBytes;
-  part.layer_count = 1;
-  part.kv_heads = 1;
-  part.head_dim = 64;
-  part.dtype = "f16";
-  part.layout = "opaque";
-  kvc_spec* spec = nullptr;
-  if (kvc_spec_create(&options, &spec) == KVC_OK) (void)kvc_spec_add_part(spec, &part);
-  return spec;
 }
 
 }  // namespace
@@ -54,9 +34,7 @@ CacheClient::CacheClient(const Options& options) : deadline_ns_(options.deadline
   open.flags = options.flags | KVC_REQUIRE;
   code_ = kvc_client_open(&open, &client_);
   if (code_ == KVC_OK) {
-    kvc_spec* spec = make_spec(options.model);
-    code_ = kvc_space_register(client_, spec, deadline_ns_, &space_);
-    kvc_spec_destroy(spec);
+    code_ = kvc_space_register(client_, plain_spec(options.model, kBlockBytes).get(), deadline_ns_, &space_);
   }
   if (code_ != KVC_OK) error_ = kvc_last_error();
 }

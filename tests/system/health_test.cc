@@ -102,8 +102,8 @@ TEST_F(Health, a_stopped_client_that_holds_most_of_the_tier_is_named) {
   EXPECT_EQ(other.store(3, 0, 200), 200U);
 }
 
-// N3-F5: nor one that only reserved.
-TEST_F(Health, F5_a_stopped_client_that_has_reserved_the_whole_tier_is_named) {
+// Nor one that only reserved.
+TEST_F(Health, a_stopped_client_that_has_reserved_the_whole_tier_is_named) {
   ASSERT_TRUE(start()) << place_.output();
   constexpr std::size_t kTier = 512;
   const pid_t holder = in_child([&] {

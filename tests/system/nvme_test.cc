@@ -103,8 +103,8 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
   EXPECT_TRUE(client.works(1)) << client.error();
 }
 
-// N3-F6: a typing error takes no more of the file system than there is to give, and says so.
-TEST_F(Nvme, F6_a_path_that_cannot_be_so_large_is_said_with_what_to_do) {
+// A typing error takes no more of the file system than there is to give, and says so.
+TEST_F(Nvme, a_path_that_cannot_be_so_large_is_said_with_what_to_do) {
   place_.write_config("nvme:\n  headroom: 900TiB\n  segment_bytes: 8MiB\n  paths:\n    - {dir: " +
                       folder("a") + ", bytes: 1000TiB}\n");
   ASSERT_TRUE(start()) << place_.output();
@@ -123,8 +123,8 @@ TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
   EXPECT_TRUE(client.works(1)) << client.error();
 }
 
-// N3-F4: what stays on disk is said; --disk takes it away, and no restart brings it back.
-TEST_F(Nvme, F4_evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
+// What stays on disk is said; --disk takes it away, and no restart brings it back.
+TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   configure({folder("a")});
   const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
   ASSERT_TRUE(start(small)) << place_.output();
@@ -153,8 +153,8 @@ TEST_F(Nvme, F4_evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
 }
 
-// N3-F11: what a cold block looks like; and blocks whose spec is lost are not given up in silence.
-TEST_F(Nvme, F11_cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
+// What a cold block looks like; and blocks whose spec is lost are not given up in silence.
+TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   configure({folder("a")});
   const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
   ASSERT_TRUE(start(small)) << place_.output();
@@ -194,7 +194,7 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   EXPECT_NE(said().find("it may be a copy"), std::string::npos) << said();
   EXPECT_NE(said().find(place_.file("copy") + ": its file was made elsewhere"), std::string::npos) << said();
   EXPECT_NE(said().find("then restart kvtierd"), std::string::npos) << said();
-  EXPECT_TRUE(eventually([&] {  // N3-F9: the log says it too
+  EXPECT_TRUE(eventually([&] {  // the log says it too
     return place_.output().find("error   the NVMe tier stays shut") != std::string::npos;
   })) << place_.output();
   end();

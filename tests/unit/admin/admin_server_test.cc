@@ -15,6 +15,7 @@
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
 #include "tests/support/memory_fd_store.h"
+#include "tests/support/no_waiter.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/support/sim_client.h"
 #include "tools/kvctl/command_line.h"
@@ -22,13 +23,8 @@
 namespace kvtier {
 namespace {
 
+using test::NoWaiter;
 using Json = nlohmann::json;
-
-class NoWaiter final : public Waiter {
- public:
-  void wait(TimeNs, TimeNs) override {}
-  void wake() override {}
-};
 
 Key key_of(std::uint64_t n) {
   return Key{{n + 0xabcd, n + 1, n + 2, n + 3}};

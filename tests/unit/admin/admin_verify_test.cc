@@ -9,18 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/admin/admin_server.h"
+#include "tests/support/no_waiter.h"
 #include "tests/support/scratch_dir.h"
 
 namespace kvtier {
 namespace {
 
+using test::NoWaiter;
 using Json = nlohmann::json;
-
-class NoWaiter final : public Waiter {
- public:
-  void wait(TimeNs, TimeNs) override {}
-  void wake() override {}
-};
 
 class AdminVerifyTest : public testing::Test {
  protected:

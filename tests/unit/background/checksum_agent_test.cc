@@ -6,18 +6,12 @@
 
 #include "daemon/flow/stats.h"
 #include "libkvclient/base/units.h"
+#include "tests/support/no_waiter.h"
 #include "tests/support/pattern_block.h"
 #include "tests/support/sim_client.h"
 
 namespace kvtier::test {
 namespace {
-
-class NoWaiter final : public Waiter {
- public:
-  void wait(TimeNs, TimeNs) override {}
-  void wake() override { ++wakes; }
-  int wakes = 0;
-};
 
 TEST(ChecksumAgent, SumsEveryCommittedBlockOnce) {
   ManualClock clock;

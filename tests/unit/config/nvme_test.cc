@@ -79,14 +79,14 @@ TEST(NvmeConfig, BlocksOnDiskAloneHaveRoom) {
   EXPECT_EQ(nvme_blocks_max(*small.config), 1024U * 1024 / 4);
 }
 
-// N3-F11: one mistake, one complaint; and a folder is the same however it is written.
-TEST(Nvme, F11_AWrongSizeIsOneComplaint) {
+// One mistake, one complaint; and a folder is the same however it is written.
+TEST(Nvme, AWrongSizeIsOneComplaint) {
   const ConfigLoad load = load_text(with_paths("    - {dir: /a, bytes: plenty}\n"));
   ASSERT_FALSE(load.is_ok());
   EXPECT_EQ(load.status().message().find("has no room for"), std::string::npos) << load.status().to_string();
 }
 
-TEST(Nvme, F11_OneFolderIsNotTwoPaths) {
+TEST(Nvme, OneFolderIsNotTwoPaths) {
   for (const std::string again : {"/a/n/", "/a//n", "/a/./n"}) {
     const ConfigLoad load =
         load_text(with_paths("    - {dir: /a/n, bytes: 1GiB}\n    - {dir: " + again + ", bytes: 1GiB}\n"));

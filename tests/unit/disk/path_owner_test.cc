@@ -86,8 +86,8 @@ TEST(PathOwner, WhatIsNoFileOfOursIsLeftAlone_R03) {
   EXPECT_EQ(own_path(options_for("/nowhere/at/all")).code(), Code::kNotFound);
 }
 
-// N3-F6: a file that would fill the file system, as much as the headroom leaves.
-TEST(PathOwner, F6_TheHeadroomStaysFree) {
+// A file that would fill the file system, as much as the headroom leaves.
+TEST(PathOwner, TheHeadroomStaysFree) {
   const PathOwnerOptions options{
       .bytes_max = 1000, .bytes_min = 100, .step_bytes = 60, .headroom_bytes = 300};
   EXPECT_EQ(path_bytes_fitting(options, {.free_bytes = 1300}), 1000U);
@@ -102,7 +102,7 @@ TEST(PathOwner, F6_TheHeadroomStaysFree) {
   EXPECT_EQ(path_bytes_fitting(options, {400, 0, 100}), 400U) << "a file with holes";
 }
 
-TEST(PathOwner, F6_WhatIsRefusedLeavesNoFile) {
+TEST(PathOwner, WhatIsRefusedLeavesNoFile) {
   const ScratchDir folder;
   PathOwnerOptions options = options_for(folder.path());
   options.headroom_bytes = 1ULL << 60;
@@ -120,7 +120,7 @@ TEST(PathOwner, F6_WhatIsRefusedLeavesNoFile) {
   EXPECT_EQ(::stat(folder.file("kvtier.data").c_str(), &facts), 0) << "that one was there before";
 }
 
-TEST(PathOwner, F6_WhoBeginsAnewMayMakeItSmaller) {
+TEST(PathOwner, WhoBeginsAnewMayMakeItSmaller) {
   const ScratchDir folder;
   ASSERT_TRUE(own_path(options_for(folder.path(), 8 * kMiB)).is_ok());
   PathOwnerOptions options = options_for(folder.path(), 2 * kMiB);

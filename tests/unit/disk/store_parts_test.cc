@@ -200,8 +200,8 @@ TEST(MarkSet, VoidsWhatIsOlderByKeyBySpaceAndByNamespace) {
   EXPECT_FALSE(marks.voids(order(RecordKind::kBlock, 2, 3, 7)));
 }
 
-// N3-F8: what is on disk never keeps the store shut.
-TEST(MarkSet, F8_ARecoveryTakesAsManyAsThereAre) {
+// What is on disk never keeps the store shut.
+TEST(MarkSet, ARecoveryTakesAsManyAsThereAre) {
   MarkSet marks(2);
   for (std::uint64_t i = 1; i <= 50; ++i) marks.add(order(RecordKind::kTombstone, i, 1, i));
   marks.finish();
@@ -209,7 +209,7 @@ TEST(MarkSet, F8_ARecoveryTakesAsManyAsThereAre) {
   EXPECT_FALSE(marks.admits(order(RecordKind::kTombstone, 99, 1, 77), 0));
 }
 
-TEST(MarkSet, F8_OneOfASpaceStandsForItsKeysAndOneOfANamespaceForAll) {
+TEST(MarkSet, OneOfASpaceStandsForItsKeysAndOneOfANamespaceForAll) {
   for (const bool is_recovered : {false, true}) {
     MarkSet marks(8, 2);
     if (!is_recovered) marks.finish();
@@ -232,7 +232,7 @@ TEST(MarkSet, F8_OneOfASpaceStandsForItsKeysAndOneOfANamespaceForAll) {
   }
 }
 
-TEST(MarkSet, F8_WhereThereIsNoRoomOneThatStandsForOthersIsTakenAllTheSame) {
+TEST(MarkSet, WhereThereIsNoRoomOneThatStandsForOthersIsTakenAllTheSame) {
   MarkSet marks(2, 1);
   marks.finish();
   marks.insert(order(RecordKind::kTombstone, 1, 1, 1));

@@ -154,7 +154,7 @@ TEST_F(StoreReclaimTest, MarksHaveALimitAndSaySo) {
   open(options, 40);
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(sim_->mark_now(sim_key(i)), Code::kOk);
   EXPECT_EQ(sim_->mark(sim_key(9)), Code::kNoSpace);
-  // N3-F8: again and again of one thing, or of what is around the others, goes on for ever, and over a restart.
+  // Again and again of one thing, or of what is around the others, goes on for ever, and over a restart.
   for (int i = 0; i < 40; ++i) EXPECT_EQ(sim_->mark_now(sim_key(7)), Code::kOk);
   DiskKey space = sim_key(1);
   space.key = {};

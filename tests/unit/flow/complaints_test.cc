@@ -83,8 +83,8 @@ TEST_F(Complaints, a_stopped_writer_is_named_as_soon_as_somebody_is_refused_for_
   EXPECT_EQ(complaints(), "");
 }
 
-// N3-F5: it answered everything that it was asked, and ends none of its reservations.
-TEST_F(Complaints, F5_who_reserves_everything_and_stops_is_named_from_the_first_refusal_on) {
+// It answered everything that it was asked, and ends none of its reservations.
+TEST_F(Complaints, who_reserves_everything_and_stops_is_named_from_the_first_refusal_on) {
   advance(kNsPerSecond);
   const std::vector<Reservation> held = reserve(*holder_, space_, keys_of(1, 64));
   ASSERT_EQ(holds_of(held).size(), 64U);
@@ -102,7 +102,7 @@ TEST_F(Complaints, F5_who_reserves_everything_and_stops_is_named_from_the_first_
   EXPECT_EQ(complaints(), "") << "it goes on";
 }
 
-TEST_F(Complaints, F5_few_leases_beside_many_reservations_are_not_the_reason) {
+TEST_F(Complaints, few_leases_beside_many_reservations_are_not_the_reason) {
   put(*client_, space_, keys_of(1, 2));
   std::vector<SimLease> leases;
   for (const Key& key : keys_of(1, 2)) leases.push_back(*client_->acquire(space_, key));
@@ -113,7 +113,7 @@ TEST_F(Complaints, F5_few_leases_beside_many_reservations_are_not_the_reason) {
   for (SimLease& lease : leases) SimClient::release(lease);
 }
 
-TEST_F(Complaints, F5_who_asks_for_more_than_there_is_accuses_nobody) {
+TEST_F(Complaints, who_asks_for_more_than_there_is_accuses_nobody) {
   (void)reserve(*holder_, space_, keys_of(1, 2));
   (void)reserve(*client_, space_, keys_of(2, 100));
   EXPECT_EQ(last_completion_.cause, Cause::kTierFull);

@@ -167,8 +167,8 @@ TEST_F(DiskInvalidate, EvictTakesMemoryAndTheDiskWhenItIsAsked) {
   EXPECT_EQ(known(), 0U);
 }
 
-// N3-F4: a cold block is not "0 evicted, none kept" and no more.
-TEST_F(DiskInvalidate, F4_EvictOfAColdKeySaysThatItStaysOnDisk) {
+// A cold block is not "0 evicted, none kept" and no more.
+TEST_F(DiskInvalidate, EvictOfAColdKeySaysThatItStaysOnDisk) {
   const EvictReport report = store_->admin().evict({.key_prefix = to_hex(keys_of(1, 8)[4])}, {}, 1 << 20);
   EXPECT_EQ(report.evicted, 0U);
   EXPECT_EQ(report.kept.on_disk, 4U);
@@ -177,7 +177,7 @@ TEST_F(DiskInvalidate, F4_EvictOfAColdKeySaysThatItStaysOnDisk) {
   EXPECT_EQ(hot.kept.on_disk, 4U);
 }
 
-TEST_F(DiskInvalidate, F4_PurgeOfASpaceTakesWhatIsHeldTooAndAnswersWhenTheDiskKnows) {
+TEST_F(DiskInvalidate, PurgeOfASpaceTakesWhatIsHeldTooAndAnswersWhenTheDiskKnows) {
   std::optional<SimLease> lease = client_->acquire(space_, keys_of(2, 8)[7]);
   ASSERT_TRUE(lease.has_value());
   port_->is_automatic = false;
@@ -197,7 +197,7 @@ TEST_F(DiskInvalidate, F4_PurgeOfASpaceTakesWhatIsHeldTooAndAnswersWhenTheDiskKn
   port_->is_automatic = true;
 }
 
-TEST_F(DiskInvalidate, F4_PurgeOfATierThatIsShutSaysWhatMayComeBack) {
+TEST_F(DiskInvalidate, PurgeOfATierThatIsShutSaysWhatMayComeBack) {
   prepare_ = [](FakeDiskPort& port) { port.is_refused = true; };
   restart_cold(8);
   begin();

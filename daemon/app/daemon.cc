@@ -53,6 +53,7 @@ Status Daemon::open_store() {
   open_tier();
   StoreOptions options = store_options(*config_);
   options.disk = tier_ != nullptr ? &tier_->port() : nullptr;
+  options.is_disk_absent = tier_ == nullptr && !config_->nvme.paths.empty();
   options.on_cold = [this](const std::string& reason) {
     log_->warn("cold start: the memory of the earlier instance cannot be taken over and is dropped",
                {{"cause", reason}});

@@ -53,7 +53,7 @@ class EvictStep {
       report_.status = purge_refusal();
       return false;
     }
-    const bool is_shut = state_.disk->life > DiskTier::Life::kReady;
+    const bool is_shut = !state_.disk || state_.disk->life > DiskTier::Life::kReady;
     if (is_shut || (!disk_delays_invalidations(state_) && disk_has_room(state_, kPurgeMarksMax + 1)))
       return true;
     report_.next = cursor_;
@@ -203,7 +203,7 @@ class EvictStep {
 EvictReport admin_evict(StoreState& state, const EvictTarget& target, const EvictCursor& from,
                         std::uint32_t work_max) {
   EvictTarget what = target;
-  what.is_disk_too = target.is_disk_too && state.disk != nullptr;
+  what.is_disk_too = target.is_disk_too && (state.disk != nullptr || state.options.is_disk_absent);
   if (what.is_disk_too && what.key_prefix.empty()) return purge_matching(state, what.filter, from);
   EvictStep step(state, what, from, work_max);
   return target.key_prefix.empty() ? step.scan(target.filter) : step.below(KeyPrefix(target.key_prefix));

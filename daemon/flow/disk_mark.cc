@@ -33,7 +33,10 @@ bool disk_delays_invalidations(const StoreState& state) {
 }
 
 bool disk_mark(StoreState& state, const Invalidation& job, const Key& key, Code& code) {
-  if (!state.disk) return false;
+  if (!state.disk) {
+    if (state.options.is_disk_absent) code = Code::kUnavailable;
+    return false;
+  }
   if (state.disk->life != DiskTier::Life::kReady) {
     code = Code::kUnavailable;  // what is on disk may come back with it
     return false;

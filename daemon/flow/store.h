@@ -49,6 +49,8 @@ struct StoreOptions {
   std::function<void(const std::string& reason)> on_cold;
   std::uint64_t seed = 0;    ///< 0: from the system's entropy; the simulation gives one
   DiskPort* disk = nullptr;  ///< the NVMe tier; null: none. Lives longer than the store
+  /// There should be one, and it did not open: what is on its paths is there again when it does.
+  bool is_disk_absent = false;
   DiskWrite disk_write = DiskWrite::kBack;
   /// How long a reservation that finds only blocks that are not on disk yet waits before it evicts them all the same.
   TimeNs disk_wait_ns = 20 * kNsPerMs;

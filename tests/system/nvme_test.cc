@@ -123,6 +123,34 @@ TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
   EXPECT_TRUE(client.works(1)) << client.error();
 }
 
+// Nobody is told that blocks are gone for good while the disk that has them is away.
+TEST_F(Nvme, what_is_invalidated_without_any_path_may_come_back_and_that_is_said) {
+  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
+  configure({folder("a")});
+  ASSERT_TRUE(start(small)) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    store_all(client);
+    ASSERT_TRUE(counter_reaches("demotions", 300)) << place_.output();
+  }
+  end();
+  std::filesystem::rename(place_.file("a"), place_.file("away"));
+  ASSERT_TRUE(start(small)) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    EXPECT_EQ(kvc_invalidate_namespace(client.client(), kPatienceNs, nullptr), KVC_UNAVAILABLE);
+    EXPECT_NE(std::string(kvc_last_error()).find("NVMe tier"), std::string::npos) << kvc_last_error();
+    EXPECT_EQ(client.store(99, 0, 4), 4U);
+  }
+  EXPECT_EQ(kvctl({"flush", "--all", "--disk"}), 2) << said();
+  EXPECT_NE(said().find("a restart may bring them back"), std::string::npos) << said();
+  end();
+  std::filesystem::rename(place_.file("away"), place_.file("a"));
+  ASSERT_TRUE(start(small)) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  EXPECT_EQ(kvc_invalidate_namespace(client.client(), kPatienceNs, nullptr), KVC_OK) << kvc_last_error();
+}
+
 // What stays on disk is said; --disk takes it away, and no restart brings it back.
 TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   configure({folder("a")});

@@ -40,6 +40,7 @@ Json verify_json(const VerifyReport& report) {
           {"marks_bad", report.marks_bad},
           {"bytes", report.bytes},
           {"unreadable", report.unreadable},
+          {"too_large", report.too_large},
           {"late", report.late},
           {"faults", std::move(faults)}};
 }

@@ -53,7 +53,7 @@ void StoreVerify::plan_sealed(std::size_t& used, TimeNs now_ns) {
   }
 }
 
-// False: the batch is full, or the rest was written later. One that no batch holds is passed over: no block is so large.
+// False: the batch is full, or the rest was written later. One that no batch holds is counted: no slot would take it.
 bool StoreVerify::plan(const IndexEntry& entry, const IndexScope& scope, std::size_t& used, TimeNs now_ns) {
   const SegmentGeometry& geometry = path().geometry;
   const std::uint64_t offset = std::uint64_t{entry.header_sector} * kSectorBytes;
@@ -64,7 +64,10 @@ bool StoreVerify::plan(const IndexEntry& entry, const IndexScope& scope, std::si
   const bool fits_any = header + payload <= buffer_.size();
   if (fits_any && (check_count_ == kBatch || used + header + payload > buffer_.size())) return false;
   next_sector_ = entry.header_sector + 1;
-  if (!fits_any) return true;
+  if (!fits_any) {
+    ++report_.too_large;
+    return true;
+  }
   checks_[check_count_] = {.entry = entry,
                            .scope = scope,
                            .header = buffer_.subspan(used, header),

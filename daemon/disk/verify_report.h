@@ -29,7 +29,9 @@ struct VerifyReport {
   std::uint64_t marks_bad = 0;
   std::uint64_t bytes = 0;       ///< of headers and payloads that were read
   std::uint64_t unreadable = 0;  ///< of the bad ones: the device failed; the others are in `faults`
-  std::uint64_t late = 0;        ///< the device did not answer in time: neither good nor bad
+  std::uint64_t too_large =
+      0;  ///< more than a block may have now (smaller slabs than before): neither good nor bad
+  std::uint64_t late = 0;  ///< the device did not answer in time: neither good nor bad
   std::array<std::uint64_t, kDiskFaultCount> faults{};
 };
 

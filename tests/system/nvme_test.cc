@@ -31,8 +31,7 @@ class Nvme : public NvmeTest {
 // Four times as much as memory holds: what leaves it is on disk, and is there after a clean end.
 TEST_F(Nvme, blocks_leave_memory_for_disk_and_are_found_after_a_restart) {
   configure({folder("a"), folder("b")});
-  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   {
     CacheClient client({.socket = place_.socket()});
     store(client);
@@ -42,7 +41,7 @@ TEST_F(Nvme, blocks_leave_memory_for_disk_and_are_found_after_a_restart) {
     EXPECT_TRUE(status_has(place_.file("b") + " ok")) << said();
   }
   end();
-  ASSERT_TRUE(start(small)) << place_.output();  // READY comes after the recovery
+  ASSERT_TRUE(start_small()) << place_.output();  // READY comes after the recovery
   EXPECT_TRUE(counter_reaches("nvme_recovered_blocks", 500)) << said();
   EXPECT_TRUE(counter_becomes("nvme_recovered_scans", 0));  // the end was clean
   EXPECT_TRUE(counter_becomes("nvme_recovered_unknown", 0));
@@ -76,8 +75,7 @@ TEST_F(Nvme, a_full_tier_rests_when_its_clients_do) {
 
 TEST_F(Nvme, after_a_kill_what_was_flushed_is_found) {
   configure({folder("a")});
-  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   {
     CacheClient client({.socket = place_.socket()});
     store(client);
@@ -86,7 +84,7 @@ TEST_F(Nvme, after_a_kill_what_was_flushed_is_found) {
   }
   daemon_->signal(SIGKILL);
   daemon_->wait();
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   EXPECT_TRUE(counter_reaches("nvme_recovered_blocks", 500)) << said();
   EXPECT_TRUE(counter_reaches("nvme_recovered_scans", 1));
 }
@@ -125,9 +123,8 @@ TEST_F(Nvme, without_any_path_the_daemon_serves_from_memory) {
 
 // Nobody is told that blocks are gone for good while the disk that has them is away.
 TEST_F(Nvme, what_is_invalidated_without_any_path_may_come_back_and_that_is_said) {
-  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
   configure({folder("a")});
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   {
     CacheClient client({.socket = place_.socket()});
     store_all(client);
@@ -135,7 +132,7 @@ TEST_F(Nvme, what_is_invalidated_without_any_path_may_come_back_and_that_is_said
   }
   end();
   std::filesystem::rename(place_.file("a"), place_.file("away"));
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   {
     CacheClient client({.socket = place_.socket()});
     EXPECT_EQ(kvc_invalidate_namespace(client.client(), kPatienceNs, nullptr), KVC_UNAVAILABLE);
@@ -146,7 +143,7 @@ TEST_F(Nvme, what_is_invalidated_without_any_path_may_come_back_and_that_is_said
   EXPECT_NE(said().find("a restart may bring them back"), std::string::npos) << said();
   end();
   std::filesystem::rename(place_.file("away"), place_.file("a"));
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   CacheClient client({.socket = place_.socket()});
   EXPECT_EQ(kvc_invalidate_namespace(client.client(), kPatienceNs, nullptr), KVC_OK) << kvc_last_error();
 }
@@ -154,8 +151,7 @@ TEST_F(Nvme, what_is_invalidated_without_any_path_may_come_back_and_that_is_said
 // What stays on disk is said; --disk takes it away, and no restart brings it back.
 TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   configure({folder("a")});
-  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   CacheClient client({.socket = place_.socket()});
   store(client);
   ASSERT_TRUE(counter_reaches("demotions", 500)) << place_.output();
@@ -169,14 +165,14 @@ TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   EXPECT_NE(said().find("\"on_disk\":0"), std::string::npos) << said();
   daemon_->signal(SIGKILL);
   daemon_->wait();
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   EXPECT_TRUE(counter_reaches("disk_recovered", 300));
   EXPECT_EQ(kvctl({"inspect", key}), 3) << said();
   ASSERT_EQ(kvctl({"flush", "--namespace", "default", "--disk"}), 0) << said();
   EXPECT_NE(said().find("none kept\n"), std::string::npos) << said();
   daemon_->signal(SIGKILL);
   daemon_->wait();
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   EXPECT_EQ(kvctl({"--json", "ls"}), 0) << said();
   EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
 }
@@ -184,8 +180,7 @@ TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
 // What a cold block looks like; and blocks whose spec is lost are not given up in silence.
 TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   configure({folder("a")});
-  const std::vector<std::string> small = {"host.bytes=16MiB", "host.slab_bytes=4MiB"};
-  ASSERT_TRUE(start(small)) << place_.output();
+  ASSERT_TRUE(start_small()) << place_.output();
   {
     CacheClient client({.socket = place_.socket()});
     store(client);
@@ -202,7 +197,7 @@ TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   for (const std::string content :
        {"", "garbage, as a text editor may leave it behind, and long enough for a header"}) {
     std::ofstream(place_.file("a") + "/kvtier.spaces", std::ios::trunc) << content;
-    ASSERT_TRUE(start(small)) << place_.output();
+    ASSERT_TRUE(start_small()) << place_.output();
     EXPECT_EQ(kvctl({"status"}), 1) << said();
     EXPECT_NE(said().find("kvtier.spaces is empty or damaged"), std::string::npos) << said();
     EXPECT_NE(place_.output().find("an NVMe path lost spaces"), std::string::npos) << place_.output();

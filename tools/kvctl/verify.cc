@@ -39,6 +39,7 @@ void print(const Json& report) {
   std::printf("%s good, %s; %s read\n", counted(number(report, "blocks_good"), "block").c_str(),
               bad_text(report).c_str(), size(report, "bytes").c_str());
   print_rest(report, "marks_bad", "bad marks of what was invalidated: that may come back at a restart");
+  print_rest(report, "too_large", "not judged: larger than host.slab_bytes lets a block be now");
   print_rest(report, "late", "not judged: the device did not answer in time");
   print_rest(report, "segments_unreachable",
              "segments not looked at: their path does not serve, see kvctl status");
@@ -51,7 +52,7 @@ void print(const Json& report) {
 
 bool is_right(const Json& report) {
   for (const char* field :
-       {"blocks_bad", "marks_bad", "late", "segments_unreachable", "segments_unindexed"}) {
+       {"blocks_bad", "marks_bad", "too_large", "late", "segments_unreachable", "segments_unindexed"}) {
     if (number(report, field) != 0) return false;
   }
   return text(report, "state") == "done";

@@ -1,6 +1,6 @@
 #include "daemon/background/checksum_agent.h"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include "libkvclient/base/checksum.h"
 
@@ -30,20 +30,18 @@ std::size_t ChecksumAgent::exchange(Store& store) {
 }
 
 std::size_t ChecksumAgent::do_work(TimeNs) {
-  run_when_idle(!is_urgent_.load(std::memory_order_relaxed));
+  if (!is_urgent_.load(std::memory_order_relaxed)) step_back();
   ChecksumJob job;
   if (!jobs_.pop(job)) return 0;
   KV_CHECK(sums_.push({job, checksum64(job.bytes)}), "the mailbox holds as many sums as may be in flight");
   return 1;
 }
 
-void ChecksumAgent::run_when_idle(bool is_idle) {
-  if (is_idle == is_idle_class_) return;
-  is_idle_class_ = is_idle;
-  const sched_param none{};
-  // Refused in some containers: then it runs as everybody does, which costs others some of their time,
-  // nothing else.
-  (void)::sched_setscheduler(0, is_idle ? SCHED_IDLE : SCHED_OTHER, &none);
+void ChecksumAgent::step_back() {
+  if (has_stepped_back_) return;
+  has_stepped_back_ = true;
+  // Of this thread alone, as Linux has it. Refused, it runs as everybody does, which costs others time and nothing else.
+  (void)::nice(kNice);
 }
 
 }  // namespace kvtier

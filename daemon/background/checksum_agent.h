@@ -1,7 +1,7 @@
 #pragma once
 // The thread that sums payloads, so that the conductor never does: a 2 MiB block takes it a fifth of a
-// millisecond. It runs when nobody else wants the processor (SCHED_IDLE), except while adopted blocks wait to
-// be visible again.
+// millisecond. Once no adopted block waits to be visible again, others go first (nice). Not SCHED_IDLE: on a machine that
+// is busy such a thread takes seconds to die, and its killed process, whose locks and memory the next one needs, with it.
 
 #include <cstdint>
 
@@ -31,14 +31,16 @@ class ChecksumAgent final : public Agent {
   };
   static constexpr std::size_t kInFlight = 8;
 
-  void run_when_idle(bool is_idle);
+  static constexpr int kNice = 10;  ///< a tenth of what a thread of others gets
+
+  void step_back();
 
   // the conductor
   std::size_t in_flight_ = 0;
   // the agent
-  bool is_idle_class_ = false;
+  bool has_stepped_back_ = false;
   // both
-  std::atomic<bool> is_urgent_{false};
+  std::atomic<bool> is_urgent_{true};  ///< until the conductor knows
   Mailbox<ChecksumJob> jobs_;
   Mailbox<Sum> sums_;
 };

@@ -1,9 +1,11 @@
 #pragma once
 // A directory of one test's own, removed with it.
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace kvtier::test {
 
@@ -13,7 +15,13 @@ class ScratchDir {
     std::string text = (std::filesystem::temp_directory_path() / "kvtier-test-XXXXXX").string();
     path_ = ::mkdtemp(text.data());
   }
-  ~ScratchDir() { std::filesystem::remove_all(path_); }
+  ~ScratchDir() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+    if (error)
+      std::fprintf(stderr, "%s stays: %s; does a process still use it?\n", path_.c_str(),
+                   error.message().c_str());
+  }
   ScratchDir(const ScratchDir&) = delete;
   ScratchDir& operator=(const ScratchDir&) = delete;
 

@@ -54,8 +54,7 @@ class NvmeFaults : public NvmeTest {
 // D-13: restores end by the deadline of the disk, later ones at once; the thaw is found by the daemon itself.
 TEST_F(NvmeFaults, D13_F10_a_path_that_hangs_is_slow_until_it_answers_again) {
   begin({a_, b_});
-  store_all(*client_);
-  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   const std::size_t all = read_all(*client_);
   disk_.stall(a_, "rw");
   const std::size_t during = read_all(*client_);
@@ -80,8 +79,7 @@ TEST_F(NvmeFaults, D13_F10_a_path_that_hangs_is_slow_until_it_answers_again) {
 // As on a file system that is frozen: what is on the path can be read all the while.
 TEST_F(NvmeFaults, D13_a_path_whose_writes_hang_is_slow_and_read_on) {
   begin({a_, b_});
-  store_all(*client_);
-  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   const std::size_t all = read_all(*client_);
   disk_.stall(a_, "w");
   EXPECT_TRUE(eventually([&] {
@@ -113,8 +111,7 @@ class NvmeFailing : public NvmeFaults, public testing::WithParamInterface<Failin
 // The path is failed with its reason and what to do; the other one takes what is new; repaired, it serves again.
 TEST_P(NvmeFailing, D11_a_path_that_fails_is_said_and_comes_back_without_a_restart) {
   begin({a_, b_});
-  store_all(*client_);
-  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   const std::size_t all = read_all(*client_);
   disk_.fail(a_, GetParam().kinds, GetParam().error);
   const auto is_failed = [&] {
@@ -129,8 +126,8 @@ TEST_P(NvmeFailing, D11_a_path_that_fails_is_said_and_comes_back_without_a_resta
   EXPECT_GT(counter("nvme_io_failed"), 0U);
   expect_memory_serves();
   const std::uint64_t before = counter("nvme_puts");
-  for (int i = 0; i < 6; ++i) store(*client_, next_chain_++);
-  EXPECT_TRUE(counter_reaches("nvme_puts", before + 64)) << "the other path takes what is new";
+  const auto is_taken = [&] { return store(*client_, next_chain_++), counter("nvme_puts") >= before + 64; };
+  EXPECT_TRUE(eventually(is_taken)) << "the other path takes what is new";
   if (std::string(GetParam().kinds) == "w") expect_all_come_back(all);  // what cannot be written can be read
   EXPECT_GT(read_all(*client_), 0U);
   disk_.heal();
@@ -150,15 +147,14 @@ INSTANTIATE_TEST_SUITE_P(Errors, NvmeFailing,
 // With every path gone the daemon is a cache in memory, and one again with disks afterwards.
 TEST_F(NvmeFaults, F10_without_any_path_memory_serves_and_the_tier_returns) {
   begin({a_});
-  store_all(*client_);
-  ASSERT_TRUE(counter_reaches("demotions", 300)) << place_.output();
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   const std::size_t all = read_all(*client_);
   disk_.fail(a_, "rw", EIO);
   EXPECT_TRUE(eventually([&] { return (void)read_all(*client_), status_has(a_ + " failed"); })) << said();
   EXPECT_TRUE(counter_becomes("nvme_paths_ok", 0));
   for (int i = 0; i < 8; ++i) store(*client_, next_chain_++);  // twice what memory holds
   expect_memory_serves();
-  EXPECT_GT(counter("evictions_unsaved"), 0U);
+  EXPECT_TRUE(counter_reaches("evictions_unsaved", 1));
   disk_.heal();
   EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
   expect_all_come_back(all);
@@ -170,8 +166,7 @@ TEST_F(NvmeFaults, F10_without_any_path_memory_serves_and_the_tier_returns) {
 // A folder that is removed below a daemon: its descriptors serve on; the next start says what is missing.
 TEST_F(NvmeFaults, a_folder_that_is_removed_costs_its_blocks_at_the_next_start_and_no_more) {
   begin({a_, b_});
-  store_all(*client_);
-  ASSERT_TRUE(counter_reaches("demotions", 400)) << place_.output();
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   const std::size_t all = read_all(*client_);
   std::filesystem::remove_all(a_);
   EXPECT_EQ(read_all(*client_), all);
@@ -188,8 +183,7 @@ TEST_F(NvmeFaults, a_folder_that_is_removed_costs_its_blocks_at_the_next_start_a
 // what a dead client had asked for lands in slots that are nobody else's, and they come back.
 TEST_F(NvmeFaults, R08_restores_of_a_killed_client_come_back) {
   begin({a_});
-  store_all(*client_);
-  ASSERT_TRUE(counter_reaches("demotions", 300)) << place_.output();
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   ASSERT_TRUE(eventually([&] { return on_disk() > 4 * kChainBlocks; }));
   disk_.stall(a_, "r");
   const pid_t child = in_child([&] {

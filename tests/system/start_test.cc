@@ -2,11 +2,13 @@
 
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "libkvclient/wire/counters_reader.h"
@@ -46,6 +48,23 @@ std::size_t shared_memory_names() {
     ::closedir(dir);
   }
   return count;
+}
+
+// A thread of the idle class dies when a busy machine has time for it, seconds later; its process keeps socket and memory for
+// as long.
+TEST(Start, no_thread_keeps_a_killed_daemon_from_ending) {
+  DaemonPlace place;
+  const std::unique_ptr<ChildProcess> daemon = place.start();
+  ASSERT_NE(daemon, nullptr) << place.output();
+  EXPECT_TRUE(serves(place));
+  std::size_t threads = 0;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(daemon->pid()) + "/task")) {
+    const int policy = ::sched_getscheduler(std::atoi(thread.path().filename().c_str()));
+    EXPECT_NE(policy, SCHED_IDLE) << read_file(thread.path() / "comm");
+    ++threads;
+  }
+  EXPECT_GE(threads, 4U);
 }
 
 TEST(Start, SIGTERM_and_SIGINT_end_with_0_and_leave_no_socket) {

@@ -9,7 +9,7 @@
 
 #include "daemon/observe/counters.h"
 #include "libkvclient/wire/counters_reader.h"
-#include "tests/unit/observe/temporary_folder.h"
+#include "tests/support/scratch_dir.h"
 
 namespace kvtier {
 namespace {
@@ -24,8 +24,8 @@ class CountersFile : public ::testing::Test {
     return std::ranges::find(samples, name, &CounterSample::name)->value;
   }
 
-  const TemporaryFolder folder_;
-  const std::string path_ = folder_ / "kvtierd.counters";
+  const test::ScratchDir folder_;
+  const std::string path_ = folder_.file("kvtierd.counters");
   ManualClock clock_;
 };
 
@@ -99,7 +99,7 @@ TEST_F(CountersFile, S14ModeIsNarrowWhateverTheUmask) {
 }
 
 TEST_F(CountersFile, LinksAreNotFollowed) {
-  const std::string victim = folder_ / "victim";
+  const std::string victim = folder_.file("victim");
   std::ofstream(victim) << "precious";
   ASSERT_EQ(symlink(victim.c_str(), (path_ + ".new").c_str()), 0);
   const Counters counters = make();
@@ -109,7 +109,7 @@ TEST_F(CountersFile, LinksAreNotFollowed) {
 }
 
 TEST_F(CountersFile, FolderThatIsNotThereIsNamed) {
-  const Result<Counters> counters = Counters::create({folder_ / "no/c", "x", 0, 8}, clock_);
+  const Result<Counters> counters = Counters::create({folder_.file("no/c"), "x", 0, 8}, clock_);
   EXPECT_EQ(counters.code(), Code::kNotFound);
   EXPECT_NE(counters.status().message().find("no/c.new"), std::string::npos);
 }

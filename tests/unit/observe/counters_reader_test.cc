@@ -10,7 +10,7 @@
 
 #include "daemon/observe/counters.h"
 #include "libkvclient/base/prng.h"
-#include "tests/unit/observe/temporary_folder.h"
+#include "tests/support/scratch_dir.h"
 
 namespace kvtier {
 namespace {
@@ -35,21 +35,21 @@ class CountersReaderTest : public ::testing::Test {
     return bytes;
   }
 
-  const TemporaryFolder folder_;
-  const std::string path_ = folder_ / "c";
+  const test::ScratchDir folder_;
+  const std::string path_ = folder_.file("c");
   std::string original_;
 };
 
 TEST_F(CountersReaderTest, NoFile) {
-  const Result<CountersReader> reader = CountersReader::open(folder_ / "none");
+  const Result<CountersReader> reader = CountersReader::open(folder_.file("none"));
   EXPECT_EQ(reader.code(), Code::kNotFound);
   EXPECT_NE(reader.status().message().find("is the daemon running?"), std::string::npos);
 }
 
 TEST_F(CountersReaderTest, NotRegular) {
   EXPECT_EQ(CountersReader::open("/dev/zero").code(), Code::kCorrupt);
-  ASSERT_EQ(mkfifo((folder_ / "fifo").c_str(), 0600), 0);
-  EXPECT_EQ(CountersReader::open(folder_ / "fifo").code(), Code::kCorrupt);
+  ASSERT_EQ(mkfifo((folder_.file("fifo")).c_str(), 0600), 0);
+  EXPECT_EQ(CountersReader::open(folder_.file("fifo")).code(), Code::kCorrupt);
 }
 
 TEST_F(CountersReaderTest, WrongHeaders) {

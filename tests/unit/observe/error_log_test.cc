@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "libkvclient/wire/counters_reader.h"
-#include "tests/unit/observe/temporary_folder.h"
+#include "tests/support/scratch_dir.h"
 
 namespace kvtier {
 namespace {
@@ -18,8 +18,8 @@ class ErrorLogTest : public ::testing::Test {
     return CountersReader::open(path_).value().errors();
   }
 
-  const TemporaryFolder folder_;
-  const std::string path_ = folder_ / "c";
+  const test::ScratchDir folder_;
+  const std::string path_ = folder_.file("c");
   ManualClock clock_;
   Counters counters_ = Counters::create({path_, "x", kStart, 3}, clock_).value();
   ErrorLog errors_{counters_, clock_};

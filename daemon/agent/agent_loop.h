@@ -9,7 +9,9 @@
 namespace kvtier {
 
 struct AgentLoopOptions {
-  TimeNs spin_ns = 0;               ///< polls this long after the last work before it sleeps
+  /// Polls this long after the last work before it sleeps, while that finds work often enough. A thread that polls in vain may
+  /// keep the one that would give it work off their processor.
+  TimeNs spin_ns = 0;
   TimeNs beat_ns = 500 * kNsPerMs;  ///< longest sleep: an older heartbeat than twice this is a hang
   std::atomic<std::uint64_t>* heartbeat =
       nullptr;  ///< a second place for the heartbeat, such as the counters file
@@ -36,7 +38,11 @@ class AgentLoop {
   void set_spin_ns(TimeNs spin_ns) { spin_ns_.store(spin_ns, std::memory_order_relaxed); }
 
  private:
+  enum class Rest : std::uint8_t { kNone, kPolled, kSlept };
+  static constexpr int kSpinCreditMax = 4;
+
   void beat(TimeNs now_ns);
+  void note_work(TimeNs began_ns);
   void rest(TimeNs now_ns);
 
   Agent& agent_;
@@ -46,6 +52,8 @@ class AgentLoop {
   std::atomic<TimeNs> spin_ns_;
   AgentLoad load_;
   TimeNs last_work_ns_;
+  Rest rest_ = Rest::kNone;           ///< since the last work
+  int spin_credit_ = kSpinCreditMax;  ///< 0: polling has not found work lately
 };
 
 }  // namespace kvtier

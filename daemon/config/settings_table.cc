@@ -136,7 +136,7 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
    INTO(limits.pinned_percent_namespace)},
 
   {{"conductor.spin_us", kCount, "20", 0, 10000, NO_CHOICE, kLive, "us",
-    "Time that the conductor polls after its last work before it sleeps; 0 sleeps at once."},
+    "Time that the conductor polls after its last work before it sleeps, for as long as work comes that fast; 0 sleeps at once."},
    [](Config& config, const SettingValue& value) { config.conductor.spin_ns = value.number * kNsPerUs; }},
 
   {{"log.level", kChoice, "info", 0, 5, "trace|debug|info|warn|error|off", kLive, "",

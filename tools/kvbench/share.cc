@@ -13,8 +13,8 @@ constexpr std::uint64_t kPoolTurns =
     5;  // the pool holds the blocks of that many turns; older ones are evicted
 
 struct Turn {
-  double reference_ns, publish_ns, read_ns, read_reference_ns, in_place_ns, in_place_reference_ns,
-      lease_only_ns;
+  double reference_ns, publish_ns, publish_block_ns, read_ns, read_reference_ns, in_place_ns,
+      in_place_reference_ns, lease_only_ns;
 };
 
 class Share {
@@ -45,6 +45,7 @@ class Share {
     Turn turn{};
     turn.reference_ns = static_cast<double>(publisher_.copy_reference());
     turn.publish_ns = static_cast<double>(publisher_.publish(options_.blocks));
+    turn.publish_block_ns = publisher_.typical_block_ns();
     publisher_.let_read();
     const ShareBoard& board = *link_.board;
     turn.read_ns = static_cast<double>(board.read_ns.load());
@@ -89,6 +90,7 @@ class Share {
     report.add("in_place_read", ratio_of(&Turn::in_place_reference_ns, &Turn::in_place_ns));
     report.add("single_block_us", single_us);
     report.add("publish_us_per_block", median_of(&Turn::publish_ns) / blocks / 1000);
+    report.add("publish_us_p50", median_of(&Turn::publish_block_ns) / 1000);
     report.add("read_us_per_block", median_of(&Turn::read_ns) / blocks / 1000);
     report.add("in_place_us_per_block", median_of(&Turn::lease_only_ns) / blocks / 1000);
     report.add("publish_gb_per_s", bytes / median_of(&Turn::publish_ns));

@@ -66,6 +66,9 @@ class SharePublisher {
   TimeNs copy_reference();
   /// From the first reserve until the reader has acquired the last key.
   TimeNs publish(std::size_t count);
+  /// Of the last publish(): its median block's copy and commit, and an equal part of what is for all of them (the reservation,
+  /// and the reader's acquiring). What stops one block for a moment does not count; in publish() it does.
+  [[nodiscard]] double typical_block_ns() const;
   /// The reader copies the blocks just published, and does its references.
   void let_read();
 
@@ -87,6 +90,8 @@ class SharePublisher {
   std::uint64_t chain_ = 0;
   std::vector<Key> keys_;
   std::vector<kvc_slot> slots_;
+  std::vector<double> block_ns_;
+  TimeNs last_publish_ns_ = 0;
 };
 
 /// The child's whole life.

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "tests/support/pattern_block.h"
 #include "tools/kvbench/share.h"
 #include "tools/kvbench/support/resident_blocks.h"
+#include "tools/kvbench/support/statistics.h"
 
 namespace kvtier::bench {
 
@@ -45,14 +47,24 @@ TimeNs SharePublisher::publish(std::size_t count) {
   const TimeNs start = now_ns();
   need_ok(kvc_reserve(client_.space(), as_c(keys_.data()), count, nullptr, slots_.data()), "kvc_reserve");
   hand_over(ShareTask::kAcquire, count);
+  block_ns_.clear();
   for (std::size_t i = 0; i < count; ++i) {
+    const TimeNs begun = now_ns();
     need(slots_[i].code == KVC_OK, std::string("a block was refused: ") + kvc_code_name(slots_[i].code) +
                                        ", " + kvc_cause_name(slots_[i].cause));
     copy_block(options_, slots_[i].data, source(i));
     need_ok(kvc_commit(client_.space(), &slots_[i], 1, 0, 0), "kvc_commit");
+    block_ns_.push_back(static_cast<double>(now_ns() - begun));
   }
   link_.done.wait();
-  return link_.board->acquired_ns.load() - start;
+  last_publish_ns_ = link_.board->acquired_ns.load() - start;
+  return last_publish_ns_;
+}
+
+double SharePublisher::typical_block_ns() const {
+  const double all = std::accumulate(block_ns_.begin(), block_ns_.end(), 0.0);
+  return median(block_ns_) +
+         (static_cast<double>(last_publish_ns_) - all) / static_cast<double>(block_ns_.size());
 }
 
 void SharePublisher::let_read() {

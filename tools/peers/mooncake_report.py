@@ -42,7 +42,9 @@ def own_read(folder: Path, suffix: str) -> dict[str, float]:
     share = json.loads((folder / f"share{suffix}").read_text(encoding="utf-8"))
     lookup = json.loads((folder / f"lookup{suffix}").read_text(encoding="utf-8"))
     return {
-        "publish": share["publish_us_per_block"],
+        # The peer's figures are medians of single calls.
+        "publish": share["publish_us_p50"],
+        "publish_mean": share["publish_us_per_block"],
         "publish_single": share["single_block_us"],
         "read": share["read_us_per_block"],
         "copy": share["block_bytes"] / share["reference_reader_gb_per_s"] / 1000,
@@ -60,6 +62,7 @@ def summary(peer: dict, own: dict, ratios: dict, rounds: int) -> dict:
         "bench": "peer_mooncake",
         "rounds": rounds,
         **{f"{name}_ratio": round(value, 2) for name, value in ratios.items()},
+        "publish_mean_ratio": round(peer["publish"] / own["publish_mean"], 2),
         "publish_single_ratio": round(peer["publish"] / own["publish_single"], 2),
         **{f"mooncake_{name}_us": value for name, value in peer.items()},
         **{f"kvtier_{name}_us": round(own[name], 2) for name in own if name != "errors"},

@@ -64,6 +64,52 @@ TEST_F(AgentLoopTest, SpinsAfterWorkThenSleeps) {
   EXPECT_EQ(waiter_.waits_ns.size(), 1U);
 }
 
+class AgentLoopSpinTest : public AgentLoopTest {
+ protected:
+  AgentLoopSpinTest() {
+    agent_.on_work = [this](TimeNs) { return left_ > 0 ? left_-- : 0; };
+  }
+  // Polls or sleeps, finds `rounds` rounds of work when `gap_ns` are over, and rests. True: it sleeps then, and does not poll.
+  bool sleeps_after_work_that_came_in(TimeNs gap_ns, std::size_t rounds = 1) {
+    const TimeNs end_ns = agent_.deadline_ns = clock_.now_ns() + gap_ns;
+    EXPECT_TRUE(loop_.round().is_ok());
+    clock_.advance(end_ns - clock_.now_ns());
+    left_ = rounds;
+    for (std::size_t i = 0; i < rounds; ++i) EXPECT_TRUE(loop_.round().is_ok());
+    const std::size_t before = waiter_.waits_ns.size();
+    agent_.deadline_ns = clock_.now_ns() + kNsPerUs;
+    EXPECT_TRUE(loop_.round().is_ok());
+    return waiter_.waits_ns.size() > before;
+  }
+
+  static constexpr TimeNs kSoon = 10 * kNsPerUs;
+  static constexpr TimeNs kLate = 100 * kNsPerUs;
+  AgentLoop loop_ = make(20 * kNsPerUs);
+  std::size_t left_ = 0;
+};
+
+// On the processor of the one that gives it work a thread that polls in vain takes that much time from it, each time.
+TEST_F(AgentLoopSpinTest, PollsNoMoreWhereThatNeverFindsWork) {
+  EXPECT_FALSE(sleeps_after_work_that_came_in(kLate));
+  for (int i = 0; i < 3; ++i) (void)sleeps_after_work_that_came_in(kLate);
+  EXPECT_TRUE(sleeps_after_work_that_came_in(kLate));
+  EXPECT_FALSE(sleeps_after_work_that_came_in(kSoon)) << "a wakeup costs more";
+}
+
+// A reservation, its commits soon after it, a pause.
+TEST_F(AgentLoopSpinTest, PollsWhereEverySecondTimeFindsWork) {
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FALSE(sleeps_after_work_that_came_in(kLate));
+    EXPECT_FALSE(sleeps_after_work_that_came_in(kSoon));
+  }
+}
+
+// How much work there is says nothing of how soon it comes.
+TEST_F(AgentLoopSpinTest, IsNotJudgedByRoundsOfTheSameWork) {
+  for (int i = 0; i < 4; ++i) (void)sleeps_after_work_that_came_in(kLate, 10);
+  EXPECT_TRUE(sleeps_after_work_that_came_in(kLate, 10));
+}
+
 TEST_F(AgentLoopTest, SpinChangesAtRunTime) {
   AgentLoop loop = make(kNsPerSecond);
   loop.set_spin_ns(0);

@@ -19,6 +19,7 @@ struct AllOptions {
   NvmeOptions nvme;
   RestartOptions restart;
   LoadOptions load;
+  TraceOptions trace;
 };
 
 using CLI::Range;
@@ -130,6 +131,27 @@ CLI::App* load_add(CLI::App& app, LoadOptions& to) {
   return command;
 }
 
+CLI::App* trace_add(CLI::App& app, TraceOptions& to) {
+  CLI::App* command =
+      app.add_subcommand("trace", "replay prefix block hashes: hits, bytes written, budget, room on disk");
+  command
+      ->add_option("FILE", to.trace,
+                   "JSON lines with hash_ids; .zst is unpacked by zstd; - is standard input")
+      ->required();
+  command->add_option("--folder", to.folder, "a folder on the disk")->check(CLI::ExistingDirectory);
+  command->add_option("--block-bytes", to.block_bytes, "bytes of a block")
+      ->check(Range(std::uint64_t{64}, 32 * kMiB));
+  command->add_option("--host-blocks", to.host_blocks, "blocks that memory holds")
+      ->check(Range(1'000, 16'000'000));
+  command->add_option("--disk-bytes", to.disk_bytes, "bound of what the tier takes on disk")
+      ->check(Range(64 * kMiB, kMiB * kMiB));
+  command->add_option("--budget-bytes-per-day", to.budget_bytes_per_day, "write budget; 0 is no limit")
+      ->check(Range(std::uint64_t{0}, kMiB * kMiB));
+  command->add_option("--requests", to.requests, "of the trace, from its beginning; 0 is all of them");
+  command->add_option("--clients", to.clients, "clients that take the requests in turn")->check(Range(1, 16));
+  return command;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv) {
@@ -155,6 +177,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   on(nvme_add(app, options->nvme), run_nvme, options->nvme);
   on(restart_add(app, options->restart), run_restart, options->restart);
   on(load_add(app, options->load), run_load, options->load);
+  on(trace_add(app, options->trace), run_trace, options->trace);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -80,6 +80,17 @@ struct LoadOptions {
   std::size_t blocks = 64;  ///< a load
 };
 
+struct TraceOptions {
+  std::string trace;  ///< JSON lines with hash_ids; "-": standard input
+  std::string folder = "/var/tmp";
+  std::uint64_t block_bytes = 4096;
+  std::uint64_t host_blocks = 21'500;                   ///< the pool in memory
+  std::uint64_t disk_bytes = std::uint64_t{416} << 20;  ///< bound of the file on disk
+  std::uint64_t budget_bytes_per_day = 0;               ///< 0: no limit
+  std::uint64_t requests = 0;                           ///< of the trace, from its beginning; 0: all
+  unsigned clients = 1;
+};
+
 /// One file each.
 Report run_lookup(const LookupOptions& options, const Common& common);
 Report run_share(const ShareOptions& options, const Common& common);
@@ -90,6 +101,7 @@ Report run_memory(const MemoryOptions& options, const Common& common);
 Report run_nvme(const NvmeOptions& options, const Common& common);
 Report run_load(const LoadOptions& options, const Common& common);
 Report run_restart(const RestartOptions& options, const Common& common);
+Report run_trace(const TraceOptions& options, const Common& common);
 
 struct CommandLine {
   Common common;

@@ -48,6 +48,10 @@ ProcessMemory process_memory(pid_t pid) {
   return {pss * 1024, (field_of(rollup, "Pss_Anon:") + field_of(rollup, "Pss_File:")) * 1024};
 }
 
+std::uint64_t process_written_bytes(pid_t pid) {
+  return field_of(proc(pid) / "io", "write_bytes:");
+}
+
 std::uint64_t memfd_bytes(pid_t pid) {
   std::set<std::uint64_t> seen;
   std::uint64_t bytes = 0;

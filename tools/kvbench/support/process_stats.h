@@ -19,6 +19,9 @@ struct ProcessMemory {
 };
 ProcessMemory process_memory(pid_t pid);
 
+/// What it has had written to devices, as the kernel counts; 0 where that is not to be read.
+std::uint64_t process_written_bytes(pid_t pid);
+
 /// Pages of all memfds that a process holds open, mapped or not. Each file once.
 std::uint64_t memfd_bytes(pid_t pid);
 

@@ -11,33 +11,39 @@ void WriteBudget::fill(TimeNs now_ns) {
   __extension__ using Wide = unsigned __int128;
   const Wide elapsed_ns = now_ns - filled_ns_;
   const Wide bytes = elapsed_ns * options_.bytes_per_day / kNsPerDay;
-  const std::uint64_t room = options_.burst_bytes - level_bytes_;
-  if (bytes >= room) {
-    level_bytes_ = options_.burst_bytes;
+  const auto burst = static_cast<std::int64_t>(options_.burst_bytes);
+  if (bytes >= static_cast<std::uint64_t>(burst - level_bytes_)) {
+    level_bytes_ = burst;
     filled_ns_ = now_ns;
     return;
   }
-  level_bytes_ += static_cast<std::uint64_t>(bytes);
+  level_bytes_ += static_cast<std::int64_t>(bytes);
   filled_ns_ += static_cast<TimeNs>(bytes * kNsPerDay / options_.bytes_per_day);
 }
 
 bool WriteBudget::take(std::uint64_t bytes, TimeNs now_ns) {
   if (!is_unlimited()) {
-    fill(now_ns);
-    if (bytes > level_bytes_) {
+    if (bytes > level_bytes(now_ns)) {
       refused_bytes_ += bytes;
       return false;
     }
-    level_bytes_ -= bytes;
+    level_bytes_ -= static_cast<std::int64_t>(bytes);
   }
   taken_bytes_ += bytes;
   return true;
 }
 
+void WriteBudget::charge(std::uint64_t bytes, TimeNs now_ns) {
+  taken_bytes_ += bytes;
+  if (is_unlimited()) return;
+  fill(now_ns);
+  level_bytes_ -= static_cast<std::int64_t>(bytes);
+}
+
 std::uint64_t WriteBudget::level_bytes(TimeNs now_ns) {
   if (is_unlimited()) return ~std::uint64_t{0};
   fill(now_ns);
-  return level_bytes_;
+  return level_bytes_ > 0 ? static_cast<std::uint64_t>(level_bytes_) : 0;
 }
 
 }  // namespace kvtier

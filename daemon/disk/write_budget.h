@@ -1,6 +1,6 @@
 #pragma once
-// How much may be written in a day for other reasons than new blocks: flash wears out. Pure: time comes from the
-// caller. A bucket that fills evenly over the day and holds a part of it, so that a burst has a bound.
+// How much may be written in a day: flash wears out. Pure: time comes from the caller. A bucket that fills evenly over
+// the day and holds a part of it, so that a burst has a bound.
 
 #include <cstdint>
 
@@ -18,10 +18,13 @@ struct WriteBudgetOptions {
 class WriteBudget {
  public:
   explicit WriteBudget(const WriteBudgetOptions& options)
-      : options_(options), level_bytes_(options.burst_bytes) {}
+      : options_(options), level_bytes_(static_cast<std::int64_t>(options.burst_bytes)) {}
 
   /// Takes them, or says no and takes nothing.
   [[nodiscard]] bool take(std::uint64_t bytes, TimeNs now_ns);
+  /// They were written, whatever there was: what is missing is a debt, which is paid before anything is taken.
+  void charge(std::uint64_t bytes, TimeNs now_ns);
+  /// What may be taken; 0 with a debt.
   [[nodiscard]] std::uint64_t level_bytes(TimeNs now_ns);
   [[nodiscard]] std::uint64_t taken_bytes() const { return taken_bytes_; }
   [[nodiscard]] std::uint64_t refused_bytes() const { return refused_bytes_; }
@@ -31,8 +34,8 @@ class WriteBudget {
   void fill(TimeNs now_ns);
 
   const WriteBudgetOptions options_;
-  std::uint64_t level_bytes_;
-  TimeNs filled_ns_ = 0;  ///< 0: never asked
+  std::int64_t level_bytes_;  ///< below 0: a debt
+  TimeNs filled_ns_ = 0;      ///< 0: never asked
   std::uint64_t taken_bytes_ = 0;
   std::uint64_t refused_bytes_ = 0;
 };

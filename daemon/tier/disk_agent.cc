@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/disk/put_cost.h"
+
 namespace kvtier {
 namespace {
 
@@ -44,6 +46,7 @@ std::size_t DiskAgent::do_work(TimeNs now_ns) {
   work += hand_puts() + hand_gets();
   work += end_removals() + flush_own() + begin_close();
   work += deliver();
+  settle_budget();
   look_at_budget();
   publish(work == 0 || now_ns >= publish_at_ns_);
   if (work > 0) {
@@ -60,18 +63,37 @@ TimeNs DiskAgent::next_deadline_ns() const {
   return has_next_news_ ? std::min(own_ns, now_ns_ + kBlockedNs) : own_ns;
 }
 
+// Of the paths that were opened: which of them takes a group is the store's to choose.
+std::uint32_t DiskAgent::alignment_max() const {
+  std::uint32_t alignment = kAlignmentMin;
+  for (std::size_t i = 0; i < path_count_; ++i)
+    alignment = std::max(alignment, store_->path(i).geometry.alignment);
+  return alignment;
+}
+
 // A group over the budget is refused whole: it would be half a prefix.
 Code DiskAgent::hand(std::span<const DiskPut> puts) {
-  std::uint64_t bytes = 0;
-  for (const DiskPut& put : puts)
-    bytes += put.shape->header_bytes() + round_up(put.shape->header.payload_bytes, kAlignmentMin);
+  const std::uint64_t bytes = put_cost_bytes(puts, alignment_max());
   if (budget_.level_bytes(now_ns_) < bytes) {
     view_.puts_over_budget += puts.size();
     return Code::kNoSpace;
   }
   const Code code = store_->put(puts);
-  if (code == Code::kOk) KV_CHECK(budget_.take(bytes, now_ns_), "the budget had room a moment ago");
+  if (code != Code::kOk) return code;
+  KV_CHECK(budget_.take(bytes, now_ns_), "the budget had room a moment ago");
+  budget_settled_bytes_ += bytes;
   return code;
+}
+
+// What no put has paid for (segments, marks, superblocks, second tries) is a debt of the puts to come. Moves have a
+// budget of their own.
+void DiskAgent::settle_budget() {
+  const DiskStats& stats = store_->stats();
+  const std::uint64_t moves = stats.bytes_written[static_cast<std::size_t>(WriteCause::kMoves)];
+  const std::uint64_t written = stats.bytes_written_total() - moves;
+  if (written <= budget_settled_bytes_) return;
+  budget_.charge(written - budget_settled_bytes_, now_ns_);
+  budget_settled_bytes_ = written;
 }
 
 std::size_t DiskAgent::hand_puts() {

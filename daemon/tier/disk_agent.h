@@ -87,6 +87,8 @@ class DiskAgent final : public Agent {
   std::size_t hand_puts();
   std::size_t hand_gets();
   [[nodiscard]] Code hand(std::span<const DiskPut> puts);
+  [[nodiscard]] std::uint32_t alignment_max() const;
+  void settle_budget();
   std::size_t end_removals();
   std::size_t flush_own();
   std::size_t begin_close();
@@ -115,6 +117,7 @@ class DiskAgent final : public Agent {
   std::vector<SlabPlace> slabs_;
   std::uint32_t slabs_leaving_ = 0;
   WriteBudget budget_;
+  std::uint64_t budget_settled_bytes_ = 0;  ///< paid for: by puts before they are handed on, or afterwards
   GroupQueue<DiskPut> puts_;
   GroupQueue<DiskGet> gets_;
   std::optional<DiskCommand> kept_;  ///< the store was busy: nothing behind it is taken before it

@@ -148,6 +148,16 @@ TEST(WriteBudget, FillsEvenlyAndHoldsABurst) {
   EXPECT_EQ(budget.taken_bytes(), 110U);
 }
 
+TEST(WriteBudget, WhatWasWrittenAllTheSameIsPaidFirst) {
+  WriteBudget budget({.bytes_per_day = 86'400, .burst_bytes = 100});
+  budget.charge(130, kNsPerSecond);
+  EXPECT_EQ(budget.level_bytes(kNsPerSecond), 0U);
+  EXPECT_FALSE(budget.take(1, 31 * kNsPerSecond)) << "thirty seconds pay the debt";
+  EXPECT_TRUE(budget.take(1, 32 * kNsPerSecond));
+  EXPECT_EQ(budget.level_bytes(1000 * kNsPerSecond), 100U);
+  EXPECT_EQ(budget.taken_bytes(), 131U);
+}
+
 TEST(WriteBudget, LosesNothingToRoundingHoweverOftenItIsAsked) {
   WriteBudget budget({.bytes_per_day = 86'400, .burst_bytes = 1'000'000});
   EXPECT_TRUE(budget.take(1'000'000, 1));

@@ -229,6 +229,25 @@ TEST(DiskAgent, PutsEndWithTheBudgetOfTheDay) {
   EXPECT_EQ(world.last(DiskNewsKind::kPut)->code, Code::kOk);
 }
 
+// Blocks that come one by one have a header unit each: it counts, and so does all else that reaches the device.
+TEST(DiskAgent, WhatIsWrittenStaysWithinTheBudget) {
+  SimDisk disk(1);
+  constexpr std::uint64_t kBurst = 256 * kKiB;
+  TierWorld world(disk, {.budget = {.bytes_per_day = 0, .burst_bytes = kBurst}});
+  ASSERT_TRUE(world.open());
+  std::size_t stored = 0;
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    world.send(world.put(i, static_cast<std::uint32_t>(i)));
+    ASSERT_TRUE(world.run([&] { return world.count(DiskNewsKind::kPut) == i + 1; }));
+    stored += world.last(DiskNewsKind::kPut)->code == Code::kOk ? 1 : 0;
+  }
+  world.send({.kind = DiskCommandKind::kFlush, .tag = 7});
+  ASSERT_TRUE(world.run([&] { return world.count(DiskNewsKind::kFlushed) == 1; }));
+  EXPECT_LE(world.view().stats.bytes_written_total(), kBurst);
+  EXPECT_GT(stored, 11U) << "of 16 KiB each, and the little that segments take";
+  EXPECT_LT(stored, 16U);
+}
+
 // Overwrites the paths several times: reclaim asks about each block, and what is kept can be read where it went.
 TEST(DiskAgent, ReclaimAsksAndWhatIsKeptMoves) {
   SimDisk disk(1);

@@ -54,7 +54,7 @@ class Trace {
 
  private:
   [[nodiscard]] std::uint64_t segment_bytes() const {
-    constexpr std::uint64_t kSegments = 64;
+    constexpr std::uint64_t kSegments = 24;
     const std::uint64_t blocks = std::max(4 * kMiB, round_up(4 * options_.block_bytes, 64 * kKiB));
     return std::clamp(options_.disk_bytes / kSegments / kMiB * kMiB, blocks, std::max(blocks, 256 * kMiB));
   }
@@ -121,7 +121,8 @@ class Trace {
     for (const char* name :
          {"demotions", "demotions_failed", "evictions", "evictions_unsaved", "disk_lost", "cold_dropped",
           "nvme_puts_over_budget", "nvme_puts_refused", "nvme_blocks_moved", "nvme_blocks_dropped",
-          "nvme_blocks_dead", "nvme_segments_reclaimed"})
+          "nvme_blocks_dead", "nvme_segments_reclaimed", "nvme_syncs", "nvme_io_late", "nvme_io_failed",
+          "nvme_reads", "nvme_writes"})
       report.add(name, counters.value(name));
   }
 
@@ -141,7 +142,9 @@ class Trace {
                options_.budget_bytes_per_day > 0
                    ? static_cast<double>(written) / static_cast<double>(budget_allowed_bytes(elapsed_ns))
                    : 0);
+    report.add("disk_file_bytes_max", board_->disk_file_bytes_max.load());
     report.add("disk_bytes_max", board_->disk_bytes_max.load());
+    report.add("disk_beside_bytes_max", board_->disk_beside_bytes_max.load());
   }
 
   // A daemon begins with an hour's worth, which is also the most that it saves up, and gets the rest evenly.

@@ -28,8 +28,10 @@ struct TraceBoard {
   std::atomic<std::uint64_t> restores_short{0};  ///< requests for which some found no room, or came too late
   std::atomic<std::uint64_t> wrong{0};
   std::atomic<std::uint64_t> failed{0};  ///< calls and slots that ended as nothing explains
-  std::atomic<std::uint64_t> disk_bytes_max{
-      0};  ///< allocated to the files of the tier, as the file system says
+  // bytes of the tier's folder, the most that was seen
+  std::atomic<std::uint64_t> disk_file_bytes_max{0};    ///< size of the file that holds the blocks
+  std::atomic<std::uint64_t> disk_bytes_max{0};         ///< allocated to it: the file system's map of it too
+  std::atomic<std::uint64_t> disk_beside_bytes_max{0};  ///< allocated to all else
   std::atomic<TimeNs> replay_ns{0};
   std::array<char, 256> first_failure{};  ///< written once: see failed
 };

@@ -158,12 +158,22 @@ class DiskWatch {
 
  private:
   void look() {
-    std::uint64_t bytes = 0;
+    std::uint64_t beside = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
       struct stat info {};
-      if (::stat(entry.path().c_str(), &info) == 0) bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
+      if (::stat(entry.path().c_str(), &info) != 0) continue;
+      const std::uint64_t allocated = static_cast<std::uint64_t>(info.st_blocks) * 512;
+      if (entry.path().filename() == "kvtier.data") {
+        raise(board_.disk_file_bytes_max, static_cast<std::uint64_t>(info.st_size));
+        raise(board_.disk_bytes_max, allocated);
+      } else {
+        beside += allocated;
+      }
     }
-    board_.disk_bytes_max.store(std::max(board_.disk_bytes_max.load(), bytes));
+    raise(board_.disk_beside_bytes_max, beside);
+  }
+  static void raise(std::atomic<std::uint64_t>& most, std::uint64_t bytes) {
+    most.store(std::max(most.load(), bytes));
   }
 
   const std::string folder_;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The long bars: what kvtier must show, too slow or too noisy for every run of the tests. Runs what is built.
 #
-#   tools/bars.sh [--build BUILD_DIR] [--fault-build BUILD_DIR] [--results FOLDER] [BAR...]      default: all
+#   tools/bars.sh [--build BUILD_DIR] [--fault-build BUILD_DIR] [--traces TRACES] [--results FOLDER] [BAR...]
 #   tools/bars.sh --list
 #
 # BUILD_DIR has bin/ and tests/ (default: build). The fault build (-DKVTIER_FAULTS=ON; default: build-faults) is used
-# where it is there. Every figure goes into FOLDER (default: a new one in the temporary folder) as a JSON object, and
+# where it is there. TRACES has kv-cache-tester/merged_512_dense.jsonl.zst (default: ../shared/traces beside the checkout).
+# Without a BAR: all. Every figure goes into FOLDER (default: a new one in the temporary folder) as a JSON object, and
 # into the summary at the end. Exit status: 0 all met, 1 a bar missed or not measured, 2 usage.
 #
 # A new bar is a function bar_NAME with a comment behind its name: it runs its program with `measure`, whose output is
@@ -15,6 +16,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
 fault_build=$root/build-faults
+traces=$root/../shared/traces
 results=
 missed=0
 bar=
@@ -142,6 +144,28 @@ bar_nvme() { # store under eviction and restore from cold, 2 MiB and 64 KiB bloc
   expect store_ratio ">=" 0.85
 }
 
+bar_nvme_trace() { # the dense agent trace, memory for 5 % and disk for 20 % of its blocks, without a write budget and with one
+  local trace=$traces/kv-cache-tester/merged_512_dense.jsonl.zst unlimited
+  [[ -r $trace ]] || { note MISSED "no ${trace/#$root\//}: name the folder of the traces with --traces"; return; }
+  measure nvme-trace kvbench trace "$trace"
+  trace_bounds
+  unlimited=$(json_value "$object" written_bytes) || unlimited=0
+  # An hour's worth, 1 GiB, is there at the start: about a third of what is written without a limit.
+  measure nvme-trace-budget kvbench trace "$trace" --budget-bytes-per-day $((24 << 30))
+  trace_bounds
+  expect written_bytes "<=" "$(json_value "$object" budget_allowed_bytes)"
+  expect budget_allowed_bytes "<" "$(awk -v w="$unlimited" 'BEGIN { print w / 2 }')" # it binds
+}
+trace_bounds() {
+  local bound
+  bound=$(json_value "$object" disk_bytes_bound) || bound=0
+  expect errors == 0
+  expect disk_file_bytes_max "<=" "$bound"
+  # The file system's own map of the file counts as allocated to it.
+  expect disk_bytes_max "<=" "$(awk -v b="$bound" 'BEGIN { print b + 65536 }')"
+  expect write_amplification "<=" 1.75
+}
+
 bar_nvme_restart() { # a start with a million blocks of 4 KiB on disk, after a clean end and after a kill
   measure nvme-restart kvbench restart --blocks 1030000
   expect errors == 0
@@ -205,6 +229,7 @@ while (($#)); do
     --list) bars_list | column -t -s $'\t'; exit 0 ;;
     --build) build=${2:?a folder}; shift ;;
     --fault-build) fault_build=${2:?a folder}; shift ;;
+    --traces) traces=${2:?a folder}; shift ;;
     --results) results=${2:?a folder}; shift ;;
     -*) usage "unknown option $1" ;;
     *) declare -F "bar_$1" >/dev/null || usage "no bar $1"; chosen+=("$1") ;;

@@ -12,7 +12,7 @@ declare -A groups=(
            pybind11-dev python3 python3-dev"
   [test]="python3-pytest python3-numpy procps util-linux"
   [python]="python3-venv python3-dev python3-pip"
-  [bench]="fio"
+  [bench]="fio zstd"
   [quality]="clang-format clang-tidy git shellcheck"
 )
 

@@ -20,14 +20,16 @@ enum class DiskEventKind : std::uint8_t {
   kRefused,   ///< will not open: status() says why. Nothing was written
   kAsk,       ///< reclaim: questions() wait for answer()
   kMoved,     ///< reclaim: a copy lies at `locator`; who does not name `old` any more forgets `locator`
-  kDropped,  ///< what is at `old` goes away (reclaim), or is bad (scrub: `code`, `fault`): forget it, if it is named
+  /// What is at `old` goes away (reclaim), or is bad (scrub: `code`, `fault`): forget it, if it is named. With kSystem the
+  /// scrub could not read it: whoever names it may let it be read once more.
+  kDropped,
   kPath,    ///< a path's state is another: path_state()
   kClosed,  ///< kOk: every segment is sealed and the end noted
 };
 
 struct DiskEvent {
   DiskEventKind kind = DiskEventKind::kProgress;
-  /// Misses: kStale (the segment was used anew), kCorrupt (`fault`), kSystem (an I/O error), kDeadline, kUnavailable.
+  /// Misses: kStale (the segment was used anew), kCorrupt (`fault`), kSystem (an I/O error: the owner says how often it asks), kDeadline, kUnavailable.
   Code code = Code::kOk;
   DiskFault fault = DiskFault::kNone;
   bool is_held = false;     ///< the device still has the memory: kReleased follows

@@ -217,8 +217,8 @@ DiskEvent ReadRun::answer_next() {
   } else {
     check(at, event);
   }
-  // A copy that cannot be read, or is not what it should be, will not get better; one that is late may.
-  event.is_dropped = event.code == Code::kCorrupt || event.code == Code::kSystem;
+  // A copy that is not what it should be will not get better; one that is late, or that the device could not read, may.
+  event.is_dropped = event.code == Code::kCorrupt;
   return event;
 }
 

@@ -42,9 +42,17 @@ void disk_on_moved(StoreState& state, const DiskNews& news) {
   disk_attach(state, id, news.locator);
 }
 
+// What the scrub could not read is in doubt first, as after a restore (restore_end.cc). A block that is in memory needs no
+// second chance: its next copy is another one.
 void disk_on_dropped(StoreState& state, const DiskNews& news) {
   const BlockId id = named_by(state, news, news.old);
   if (id == BlockId::kNone) return;
+  BlockRecord& record = state.blocks[id];
+  if (news.code == Code::kSystem && record.state == BlockState::kCold &&
+      (record.flags & kBlockDoubtful) == 0) {
+    record.flags |= kBlockDoubtful;
+    return;
+  }
   ++state.stats.disk_lost;
   copy_lost(state, id);
 }

@@ -46,7 +46,7 @@ void disk_attach(StoreState& state, BlockId id, const DiskLocator& locator) {
   disk_detach(state, id);
   state.disk->locators[index_of(id)] = locator;
   BlockRecord& record = state.blocks[id];
-  record.flags = static_cast<std::uint16_t>((record.flags | kBlockOnDisk) & ~kBlockUsed);
+  record.flags = static_cast<std::uint16_t>((record.flags | kBlockOnDisk) & ~(kBlockUsed | kBlockDoubtful));
 }
 
 void disk_detach(StoreState& state, BlockId id) {

@@ -34,6 +34,7 @@ Plan look(StoreState& state, NamespaceId tenant, SpaceId space, std::span<const 
 void begin_one(StoreState& state, BlockId id, const TakenSlot& taken, const Restore& of) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenants[record.tenant];
+  const bool was_doubtful = (record.flags & kBlockDoubtful) != 0;
   cold_unlist(state, id);
   record.slot = taken.slot;
   record.generation = taken.generation;
@@ -47,6 +48,7 @@ void begin_one(StoreState& state, BlockId id, const TakenSlot& taken, const Rest
   restore.tenant = tenant.id;
   restore.slot = taken.slot;
   restore.locator = state.disk->locators[index_of(id)];
+  restore.was_doubtful = was_doubtful;
   record.next = BlockId{state.disk->restores.add(restore)};  // it is on no list
   ++record.hits;
   record.access_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);

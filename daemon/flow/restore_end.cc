@@ -123,13 +123,19 @@ void cool_again(StoreState& state, BlockId id) {
   waits_resolve(state, id, false);
 }
 
+// What the device could not read it may read the next time: the copy goes when two reads in a row failed, so that nobody
+// asks for a lost sector for ever, and one error costs no block.
+bool is_copy_gone(const DiskNews& news, const Restore& restore) {
+  if (news.is_dropped || news.code == Code::kStale || news.code == Code::kCorrupt) return true;
+  return news.code == Code::kSystem && restore.was_doubtful;
+}
+
 // The copy that was asked for may be gone, while reclaim has moved the block elsewhere.
 void fail(StoreState& state, const DiskNews& news, const Restore& restore) {
   const BlockId id = restore.block;
   ++state.stats.restores_failed;
-  const bool is_gone = news.is_dropped || news.code == Code::kStale || news.code == Code::kCorrupt;
   const bool is_that_copy = state.disk->locators[index_of(id)] == restore.locator;
-  if ((state.blocks[id].flags & kBlockOnDisk) != 0 && is_gone && is_that_copy) {
+  if ((state.blocks[id].flags & kBlockOnDisk) != 0 && is_that_copy && is_copy_gone(news, restore)) {
     disk_detach(state, id);
     ++state.stats.disk_lost;
   }

@@ -19,8 +19,9 @@ struct Restore {
   SlotRef slot;
   DiskLocator locator;  ///< what is read
   TimeNs deadline_ns = kNever;
-  std::uint64_t group = 0;  ///< those of one go to the tier together
-  std::uint32_t next = 0;   ///< not sent: the next one; free: the next free one
+  std::uint64_t group = 0;    ///< those of one go to the tier together
+  std::uint32_t next = 0;     ///< not sent: the next one; free: the next free one
+  bool was_doubtful = false;  ///< the read before this one failed
 };
 
 class RestoreTable {

@@ -66,7 +66,7 @@ inline constexpr std::uint16_t kBlockWanted =
 inline constexpr std::uint16_t kBlockNamed =
     8192;  ///< within a reserve call: it names this one, which is not lost for its sake
 inline constexpr std::uint16_t kBlockDoubtful =
-    2048;  ///< cold, and its copy could not be read when it was wanted
+    2048;  ///< cold, and its copy could not be read when it was last tried
 inline constexpr std::uint16_t kBlockOrphan =
     4096;  ///< cold: waits in the list of those whose parent is not known
 

@@ -79,7 +79,7 @@ enum class DiskNewsKind : std::uint8_t {
   kMarked,
   kQuestion,  ///< reclaim: is this copy wanted? tag, tenant, space, key, locator. kAnswer is due
   kMoved,  ///< reclaim: key's copy at `old` lies at `locator` now; who does not name `old` any more forgets `locator`
-  kDropped,  ///< key's copy at `old` goes (reclaim), or is bad (scrub): who names it forgets it
+  kDropped,  ///< key's copy at `old` goes (reclaim), or is bad (scrub): who names it forgets it. kSystem: could not be read
   kPath,     ///< a path's state is another
   kClosed,
 };

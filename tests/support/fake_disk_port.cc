@@ -273,4 +273,12 @@ void FakeDiskPort::drop(std::uint64_t sequence) {
   news_.push_back(news);
 }
 
+void FakeDiskPort::cannot_read(std::uint64_t sequence) {
+  DiskNews news = about(sequence, DiskNewsKind::kDropped);
+  news.code = Code::kSystem;
+  news.old = news.locator;
+  news.locator = {};
+  news_.push_back(news);
+}
+
 }  // namespace kvtier::test

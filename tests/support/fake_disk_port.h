@@ -68,6 +68,8 @@ class FakeDiskPort final : public DiskPort {
   void ask(std::uint64_t sequence, std::uint64_t tag);
   void move(std::uint64_t sequence);
   void drop(std::uint64_t sequence);
+  /// The scrub could not read it: it is there still.
+  void cannot_read(std::uint64_t sequence);
 
   [[nodiscard]] std::size_t open_count() const { return open_.size(); }
   [[nodiscard]] std::size_t held_count() const { return held_.size(); }

@@ -51,11 +51,13 @@ SimStoreOptions small_sim_options() {
 }
 
 SimStore::SimStore(SimDisk& disk, const SimStoreOptions& options, std::size_t paths, std::uint64_t file_bytes)
-    : disk_(disk), options_(options), memory_((std::size_t{options.slots} + 1) * kSimSlotBytes + kPageBytes) {
+    : disk_(disk),
+      options_(options),
+      memory_((std::size_t{options.slots} + 1) * options.slot_bytes + kPageBytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
   slots_ = std::span(memory_)
                .subspan(round_up(address, kPageBytes) - address)
-               .first(options.slots * std::size_t{kSimSlotBytes});
+               .first(options.slots * std::size_t{options.slot_bytes});
   for (std::size_t i = options.slots; i-- > 0;) free_slots_.insert(i);
   auto device =
       std::make_unique<SimDiskBackend>(disk, SimDiskOptions{.seed = options.seed, .depth = options.depth});
@@ -84,7 +86,7 @@ SimStore::~SimStore() {
 }
 
 std::span<std::byte> SimStore::slot_of(std::size_t slot) {
-  return slots_.subspan(slot * kSimSlotBytes, kSimSlotBytes);
+  return slots_.subspan(slot * std::size_t{options_.slot_bytes}, options_.slot_bytes);
 }
 
 void SimStore::step() {

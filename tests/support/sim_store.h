@@ -30,6 +30,7 @@ struct SimStoreOptions {
   std::uint32_t depth = 16;
   std::uint32_t requests_max = 64;
   std::uint32_t slots = 256;
+  std::uint32_t slot_bytes = kSimSlotBytes;
 };
 /// Small segments, few of them, little memory.
 SimStoreOptions small_sim_options();

@@ -144,6 +144,26 @@ INSTANTIATE_TEST_SUITE_P(Errors, NvmeFailing,
                                          FailingCase{"vanished", "rw", ENODEV, "the device is gone"}),
                          [](const auto& each) { return std::string(each.param.name); });
 
+// What a device could not read once is a miss, counted, and no loss: it is read when the device can.
+TEST_F(NvmeFaults, C06_blocks_whose_reads_failed_once_are_read_after_the_repair) {
+  begin({a_});
+  ASSERT_NO_FATAL_FAILURE(save_all(*client_));
+  ASSERT_EQ(kvctl({"flush", "--all"}), 0) << said();
+  ASSERT_EQ(client_->count_state(0, kChainBlocks, KVC_STATE_ON_DISK), kChainBlocks);
+  disk_.fail(a_, "r", EIO);
+  EXPECT_EQ(client_->restore(0, kChainBlocks).ready, 0U);
+  EXPECT_TRUE(counter_reaches("restores_failed", kChainBlocks));
+  EXPECT_TRUE(counter_reaches("nvme_io_failed", 1));
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to(a_ + " ok")) << said();
+  EXPECT_TRUE(eventually([&] { return client_->restore(0, kChainBlocks).ready == kChainBlocks; }));
+  const CacheClient::Read read = client_->read(0, kChainBlocks);
+  EXPECT_EQ(read.blocks, kChainBlocks);
+  EXPECT_EQ(read.wrong_blocks, 0U);
+  EXPECT_EQ(counter("disk_lost"), 0U);
+  end();
+}
+
 // With every path gone the daemon is a cache in memory, and one again with disks afterwards.
 TEST_F(NvmeFaults, F10_without_any_path_memory_serves_and_the_tier_returns) {
   begin({a_});

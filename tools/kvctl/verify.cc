@@ -19,7 +19,7 @@ void show_progress(const Json& report) {
                size(report, "bytes").c_str());
 }
 
-// "3 blocks bad and dropped: header_damaged 1, payload_damaged 1, unreadable 1"
+// "3 blocks bad: header_damaged 1, payload_damaged 1, unreadable 1"
 std::string bad_text(const Json& report) {
   if (number(report, "blocks_bad") == 0) return "none bad";
   std::string causes;
@@ -28,7 +28,7 @@ std::string bad_text(const Json& report) {
   };
   for (const auto& [cause, n] : report.at("faults").items()) add(cause, n.get<std::uint64_t>());
   add("unreadable", number(report, "unreadable"));
-  return count(report, "blocks_bad") + " bad and dropped" + causes;
+  return count(report, "blocks_bad") + " bad" + causes;
 }
 
 void print_rest(const Json& report, const char* field, const char* what) {
@@ -38,6 +38,7 @@ void print_rest(const Json& report, const char* field, const char* what) {
 void print(const Json& report) {
   std::printf("%s good, %s; %s read\n", counted(number(report, "blocks_good"), "block").c_str(),
               bad_text(report).c_str(), size(report, "bytes").c_str());
+  print_rest(report, "unreadable", "of them unreadable: dropped if the next read fails too");
   print_rest(report, "marks_bad", "bad marks of what was invalidated: that may come back at a restart");
   print_rest(report, "too_large", "not judged: larger than host.slab_bytes lets a block be now");
   print_rest(report, "late", "not judged: the device did not answer in time");

@@ -169,6 +169,16 @@ TEST_F(StoreFault, AReadThatFailsIsTriedAgainBlockByBlock) {
   EXPECT_EQ(sim_->wrong_bytes, 0U);
 }
 
+// The device may read it the next time.
+TEST_F(StoreFault, ABlockThatCannotBeReadIsAMissAndNotDropped_C08) {
+  open();
+  put_all(0, 3);
+  sim_->faults().next({.fault = IoFault::kFail, .count = 1, .only = IoKind::kRead, .error = EIO});
+  EXPECT_EQ(sim_->read(sim_key(1)), Code::kSystem);
+  EXPECT_FALSE(sim_->last(DiskEventKind::kGet)->is_dropped);
+  EXPECT_EQ(sim_->read(sim_key(1)), Code::kOk);
+}
+
 TEST_F(StoreFault, AStalledReadEndsAtItsDeadlineAndItsMemoryComesBackLater_D13_D14) {
   open();
   put_all(0, 3);

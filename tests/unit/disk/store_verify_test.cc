@@ -12,6 +12,8 @@ class StoreVerifyTest : public testing::Test {
   void open(std::uint32_t segments = 16, std::size_t paths = 1, std::uint64_t segment_bytes = 128 * kKiB) {
     sim_.reset();
     SimStoreOptions options = small_sim_options();
+    options.store.block_bytes_max = options.slot_bytes = slot_bytes_;
+    options.slots = 64;
     options.store.segment_bytes = segment_bytes;
     sim_ = std::make_unique<SimStore>(disk_, options, paths, kSegmentsOffset + segments * segment_bytes);
     ASSERT_TRUE(sim_->open()) << sim_->store().status().to_string();
@@ -44,6 +46,7 @@ class StoreVerifyTest : public testing::Test {
   std::unique_ptr<SimStore> sim_;
   std::vector<DiskEvent> dropped_;
   std::uint64_t tag_ = 0;
+  std::uint32_t slot_bytes_ = 64 * kKiB;  ///< of the next life
 };
 
 // Ten of a hundred, in sealed segments and in the open one: these and no others, with their cause; they are gone, and
@@ -203,6 +206,32 @@ TEST_F(StoreVerifyTest, WhatCannotBeReadIsBad) {
   EXPECT_EQ(report.blocks_good, 4U);
   ASSERT_EQ(dropped_.size(), 1U);
   EXPECT_EQ(dropped_[0].code, Code::kSystem);
+}
+
+// After a start with smaller slabs some blocks fit into no slot: each is counted, and those beside them are looked at.
+TEST_F(StoreVerifyTest, WhatIsLargerThanABlockMayBeNowIsSaidAndNotJudged) {
+  slot_bytes_ = kMiB;
+  open(16, 1, 4 * kMiB);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    ASSERT_EQ(sim_->put_one(sim_key(i), 600 << 10), Code::kOk);
+    ASSERT_EQ(sim_->put_one(sim_key(10 + i)), Code::kOk);
+  }
+  ASSERT_EQ(sim_->mark_now(sim_key(500)), Code::kOk);
+  EXPECT_EQ(verify().blocks_good, 10U);
+  EXPECT_EQ(report().too_large, 0U);
+  sim_->close();
+  ASSERT_TRUE(sim_->settle());
+  slot_bytes_ = kSimSlotBytes;
+  open(16, 1, 4 * kMiB);
+  byte_of(12, false) ^= std::byte{8};
+  byte_of(3, false) ^= std::byte{8};  // of one that is too large: nobody reads it
+  EXPECT_EQ(verify().state, VerifyState::kDone);
+  EXPECT_EQ(report().too_large, 5U);
+  EXPECT_EQ(report().blocks_good, 4U);
+  EXPECT_EQ(report().blocks_bad, 1U);
+  EXPECT_EQ(report().marks_good, 2U);
+  ASSERT_EQ(dropped_.size(), 1U);
+  EXPECT_EQ(dropped_[0].key, sim_key(12));
 }
 
 // A device that is late says nothing about what lies there.

@@ -104,6 +104,34 @@ TEST_F(Reclaim, AColdBlockWhoseCopyGoesIsGone) {
   EXPECT_EQ(stats().blocks_cold, 7U);
 }
 
+// As a restore that fails: the first time it is in doubt, and a reservation takes the key anew; the second time it goes.
+TEST_F(Reclaim, WhatTheScrubCannotReadIsInDoubtAndThenGone) {
+  port_->cannot_read(sequence_of(space_, cold_[3]));
+  port_->cannot_read(sequence_of(space_, cold_[4]));
+  settle();
+  EXPECT_EQ(client_->match(space_, cold_[3]), 3);
+  EXPECT_EQ(stats().disk_lost, 0U);
+  EXPECT_EQ(call(*client_, Op::kRestore, space_, {cold_[3]}).count, 1U);
+  settle();
+  expect_bytes(*client_, space_, {cold_[3]});
+  port_->cannot_read(sequence_of(space_, cold_[4]));
+  port_->cannot_read(sequence_of(space_, warm_[1]));
+  settle();
+  EXPECT_EQ(client_->match(space_, cold_[4]), 0);
+  EXPECT_EQ(client_->match(space_, warm_[1]), 1) << "without its copy";
+  EXPECT_EQ(stats().disk_lost, 2U);
+}
+
+// It was read, and written anew.
+TEST_F(Reclaim, ACopyThatWasMovedIsInNoDoubt) {
+  port_->cannot_read(sequence_of(space_, cold_[3]));
+  port_->move(sequence_of(space_, cold_[3]));
+  settle();
+  port_->cannot_read(sequence_of(space_, cold_[3]));
+  settle();
+  EXPECT_EQ(client_->match(space_, cold_[3]), 3);
+}
+
 TEST_F(DiskFixture, TheColdestOnDiskGiveWayWhenRecordsRunOut) {
   make_disk_store(8, {.blocks_max = 24});
   SimClient& client = add_client();

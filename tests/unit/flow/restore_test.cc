@@ -153,6 +153,44 @@ TEST_F(RestoreTest, WhatCouldNotBeReadIsReservedAnew) {
   EXPECT_EQ(client_->match(space_, cold_[0]), 1);
 }
 
+// One error of the device costs no block; two in a row are the end of a copy, so that nobody asks for it for ever.
+TEST_F(RestoreTest, WhatTheDeviceCouldNotReadStaysAndGoesTheSecondTime_C08) {
+  const auto fail = [&](std::size_t count) {
+    port_->ending = [](const DiskCommand&) { return FakeDiskPort::Ending{.code = Code::kSystem}; };
+    restore(first(count));
+    settle();
+    port_->ending = nullptr;
+  };
+  fail(2);
+  EXPECT_EQ(count_cold(*client_, space_, first(2)), 2U);
+  EXPECT_EQ(stats().restores_failed, 2U);
+  EXPECT_EQ(stats().disk_lost, 0U);
+  restore({cold_[0]});
+  settle();
+  expect_bytes(*client_, space_, {cold_[0]});
+  put_chain(*client_, space_, keys_of(3, 8));  // drives it out again, with the copy that it has
+  settle();
+  ASSERT_EQ(count_cold(*client_, space_, first(2)), 2U);
+  fail(2);
+  EXPECT_EQ(states_of(*client_, space_, first(2)), (std::vector<int>{3, 0})) << "a good read between";
+  EXPECT_EQ(stats().disk_lost, 1U);
+  fail(1);
+  EXPECT_EQ(client_->match(space_, cold_[0]), 0);
+  EXPECT_EQ(stats().disk_lost, 2U);
+}
+
+// A path that does not answer, or is left alone, says nothing about its blocks.
+TEST_F(RestoreTest, WhatIsLateOrNotAskedForStaysHoweverOften) {
+  for (const Code code : {Code::kDeadline, Code::kUnavailable, Code::kDeadline, Code::kUnavailable}) {
+    port_->ending = [code](const DiskCommand&) { return FakeDiskPort::Ending{.code = code}; };
+    restore({cold_[0]});
+    settle();
+  }
+  port_->ending = nullptr;
+  EXPECT_EQ(count_cold(*client_, space_, {cold_[0]}), 1U);
+  EXPECT_EQ(stats().disk_lost, 0U);
+}
+
 TEST_F(RestoreTest, WhatIsGoneOnDiskIsGone) {
   disk_.copies.at(sequence_of(space_, cold_[0])).is_corrupt = true;
   disk_.copies.erase(sequence_of(space_, cold_[1]));  // stale: its segment was used anew

@@ -119,6 +119,8 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
     }
   }
   for (const std::string& file : facts.nvme.spaces_damaged) list.push_back(damaged_spaces_text(file));
+  const std::string unknown = unknown_spaces_text(facts.nvme, view);
+  if (!unknown.empty()) list.push_back(unknown);
   if (is_there && view.state == NvmeTierState::kRefused)
     list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
                    "; remove the cause, then restart kvtierd");

@@ -55,7 +55,10 @@ void DiskAgent::take_event(const DiskEvent& event) {
       return tell(news_of(DiskNewsKind::kMarked, event));
     case DiskEventKind::kEntry: {
       const DiskNews news = news_of(DiskNewsKind::kEntry, event);
-      if (news.tenant == NamespaceId::kNone) ++view_.unknown_entries;
+      const bool is_known = news.tenant != NamespaceId::kNone;
+      view_.recovered_bytes += event.locator.payload_bytes;
+      view_.unknown_entries += is_known ? 0 : 1;
+      view_.unknown_bytes += is_known ? 0 : event.locator.payload_bytes;
       return tell(news);
     }
     case DiskEventKind::kProgress:
@@ -63,6 +66,7 @@ void DiskAgent::take_event(const DiskEvent& event) {
       view_.recovery_total = event.total;
       return;
     case DiskEventKind::kReady:
+      view_.recovery_ns = now_ns_ - opened_ns_;
       return tell(news_of(DiskNewsKind::kReady, event));
     case DiskEventKind::kRefused:
       is_refused_ = true;

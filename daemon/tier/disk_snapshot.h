@@ -46,7 +46,10 @@ struct DiskSnapshot {
   std::uint64_t puts_over_budget = 0;
   std::uint64_t budget_taken_bytes = 0;
   std::uint64_t budget_left_bytes = 0;  ///< now; all ones: no limit
-  std::uint64_t unknown_entries = 0;    ///< recovered blocks of a space that nobody described
+  std::uint64_t recovered_bytes = 0;    ///< payloads of the blocks that recovery found
+  TimeNs recovery_ns = 0;               ///< what it took; 0: it is not over
+  std::uint64_t unknown_entries = 0;    ///< of these blocks: of a space that nobody described
+  std::uint64_t unknown_bytes = 0;      ///< their payloads
   std::uint64_t spaces_failed = 0;      ///< appends to the files of spaces that failed
   std::uint64_t registered_bytes = 0;   ///< of region_bytes: memory that the kernel maps once
   std::uint64_t region_bytes = 0;

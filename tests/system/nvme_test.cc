@@ -198,6 +198,45 @@ TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   }
 }
 
+// whatever became of the file of spaces, blocks that nobody can name any more are counted, said, and not lost for
+// whoever has a good copy.
+TEST_F(Nvme, R04_blocks_of_spaces_that_a_damaged_file_does_not_name_are_said_and_can_be_had_back) {
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    ASSERT_NO_FATAL_FAILURE(save(client, 0, 4));
+  }
+  end();
+  const std::string spaces = place_.file("a") + "/kvtier.spaces";
+  std::filesystem::copy_file(spaces, place_.file("good"));
+  const auto damage = [&](std::uint64_t bytes) {
+    std::filesystem::copy_file(place_.file("good"), spaces,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(spaces, bytes);
+  };
+  for (const std::uint64_t bytes :
+       {std::filesystem::file_size(spaces) - 4, std::uintmax_t{100}, std::uintmax_t{64}}) {
+    damage(bytes);
+    ASSERT_TRUE(start_small()) << place_.output();
+    EXPECT_EQ(kvctl({"status"}), 1) << said();
+    EXPECT_NE(said().find("256 blocks on disk, 16.0 MiB, cannot be used: no kvtier.spaces names"),
+              std::string::npos)
+        << said();
+    EXPECT_EQ(said().find(spaces + ".damaged") != std::string::npos, bytes != 64) << said();
+    EXPECT_TRUE(output_comes_to("blocks on disk are of unknown spaces"));
+    EXPECT_TRUE(output_comes_to("unknown=256"));
+    end();
+  }
+  damage(std::filesystem::file_size(place_.file("good")));
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_TRUE(counter_reaches("disk_recovered", 256));
+  EXPECT_TRUE(output_comes_to("the NVMe tier is recovered"));
+  CacheClient client({.socket = place_.socket()});
+  EXPECT_EQ(read_all(client), 256U);
+}
+
 // The file of another store: it is left alone, and says why.
 TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   configure({folder("a")});

@@ -64,7 +64,7 @@ Json start_json(const AdminFacts& facts, const AdminStatusView& view) {
             {"blocks_unverified", view.unverified}};
   }
   return {{"kind", "cold"},
-          {"reason", facts.cold_reason.empty() ? "no earlier instance left anything" : facts.cold_reason}};
+          {"reason", facts.cold_reason.empty() ? "no earlier instance left it" : facts.cold_reason}};
 }
 
 Json host_tier_json(const AdminStatusView& view) {

@@ -157,6 +157,7 @@ void DiskAgent::publish(bool is_due) {
     const std::uint32_t free = path.segments.count(SegmentState::kFree);
     view_.paths[i] = {.state = store_->path_state(i),
                       .error = path.health.error(),
+                      .segment_bytes = path.segments.count() == 0 ? 0 : path.geometry.segment_bytes,
                       .segments = path.segments.count(),
                       .segments_free = free,
                       .used_bytes = (path.segments.count() - free) * path.geometry.segment_bytes,

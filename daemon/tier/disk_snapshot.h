@@ -27,7 +27,8 @@ std::string_view nvme_tier_state_name(NvmeTierState state);
 
 struct DiskPathSnapshot {
   PathState state = PathState::kOk;
-  int error = 0;  ///< errno of its last failure; 0: none yet
+  int error = 0;                    ///< errno of its last failure; 0: none yet
+  std::uint64_t segment_bytes = 0;  ///< its own, whatever nvme.segment_bytes says now; 0: it did not open
   std::uint32_t segments = 0;
   std::uint32_t segments_free = 0;
   std::uint64_t used_bytes = 0;  ///< segments that are not free

@@ -183,6 +183,23 @@ TEST_F(NvmeFaults, F10_without_any_path_memory_serves_and_the_tier_returns) {
   end();
 }
 
+// What status says of the tier is what a removal from disk meets.
+TEST_F(NvmeFaults, a_tier_none_of_whose_paths_serves_is_failing) {
+  begin({a_});
+  ASSERT_NO_FATAL_FAILURE(save(*client_, 0, 2));
+  EXPECT_TRUE(status_has("tier nvme    serving")) << said();
+  disk_.fail(a_, "rw", EIO);
+  EXPECT_TRUE(eventually([&] {
+    return (void)store(*client_, next_chain_++), status_has("tier nvme    failing");
+  })) << said();
+  EXPECT_TRUE(status_has(a_ + " failed (")) << said();
+  EXPECT_EQ(kvctl({"flush", "--all", "--disk"}), 2) << said();
+  EXPECT_NE(said().find("none of its paths can be written"), std::string::npos) << said();
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to("tier nvme    serving")) << said();
+  end();
+}
+
 // A folder that is removed below a daemon: its descriptors serve on; the next start says what is missing.
 TEST_F(NvmeFaults, a_folder_that_is_removed_costs_its_blocks_at_the_next_start_and_no_more) {
   begin({a_, b_});

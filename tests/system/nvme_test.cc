@@ -70,6 +70,20 @@ TEST_F(Nvme, a_full_tier_rests_when_its_clients_do) {
     EXPECT_EQ(after.at(name), before.at(name)) << name;
 }
 
+// The size that a store was made with counts, whatever the setting says afterwards.
+TEST_F(Nvme, each_path_says_its_own_segment_size_and_what_start_was_cold) {
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_TRUE(status_has("start        cold start of host memory: no earlier instance left it")) << said();
+  end();
+  place_.write_config("nvme:\n  segment_bytes: 16MiB\n  headroom: 1MiB\n  paths:\n    - {dir: " +
+                      folder("a") + ", bytes: 129MiB}\n");
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_TRUE(status_has(" segments of 8 MiB free")) << said();
+  EXPECT_EQ(kvctl({"--json", "status"}), 0);
+  EXPECT_NE(said().find("\"segment_bytes\":8388608"), std::string::npos) << said();
+}
+
 TEST_F(Nvme, after_a_kill_what_was_flushed_is_found) {
   configure({folder("a")});
   ASSERT_TRUE(start_small()) << place_.output();
@@ -220,7 +234,7 @@ TEST_F(Nvme, R04_blocks_of_spaces_that_a_damaged_file_does_not_name_are_said_and
     damage(bytes);
     ASSERT_TRUE(start_small()) << place_.output();
     EXPECT_EQ(kvctl({"status"}), 1) << said();
-    EXPECT_NE(said().find("256 blocks on disk, 16.0 MiB, cannot be used: no kvtier.spaces names"),
+    EXPECT_NE(said().find("256 blocks on disk, 16 MiB, cannot be used: no kvtier.spaces names"),
               std::string::npos)
         << said();
     EXPECT_EQ(said().find(spaces + ".damaged") != std::string::npos, bytes != 64) << said();
@@ -249,6 +263,8 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   EXPECT_NE(said().find("it may be a copy"), std::string::npos) << said();
   EXPECT_NE(said().find(place_.file("copy") + ": its file was made elsewhere"), std::string::npos) << said();
   EXPECT_NE(said().find("then restart kvtierd"), std::string::npos) << said();
+  EXPECT_NE(said().find(place_.file("copy") + " refused ("), std::string::npos) << said();
+  EXPECT_EQ(said().find(" segments of "), std::string::npos) << "none was looked at: " << said();
   EXPECT_TRUE(eventually([&] {  // the log says it too
     return place_.output().find("error   the NVMe tier stays shut") != std::string::npos;
   })) << place_.output();

@@ -127,8 +127,12 @@ std::string nvme_tier_json(const AdminFacts& facts) {
 
 std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns) {
   std::vector<std::string> list;
+  const auto complain = [&](std::string text) {
+    if (!text.empty()) list.push_back(std::move(text));
+  };
   const bool is_there = facts.nvme_now != nullptr;
   const DiskSnapshot view = is_there ? facts.nvme_now->read() : DiskSnapshot{};
+  const bool is_silent = is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0;
   for (std::size_t i = 0; i < facts.nvme.paths.size(); ++i) {
     const DiskPathFacts& path = facts.nvme.paths[i];
     const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
@@ -137,18 +141,17 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
     } else if (!is_serving(now->state)) {
       list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
                      failure_text(*now));
-    } else if (path.is_short) {
-      list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
+    } else {
+      if (path.is_short) list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
+      if (view.state == NvmeTierState::kServing && !is_silent) complain(nvme_place_complaint(path));
     }
   }
   for (const std::string& file : facts.nvme.spaces_damaged) list.push_back(damaged_spaces_text(file));
-  const std::string unknown = unknown_spaces_text(facts.nvme, view);
-  if (!unknown.empty()) list.push_back(unknown);
+  complain(unknown_spaces_text(facts.nvme, view));
   if (is_there && view.state == NvmeTierState::kRefused)
     list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
                    "; remove the cause, then restart kvtierd");
-  if (is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0)
-    list.push_back("the NVMe tier does not come round: its device or its file system hangs");
+  if (is_silent) list.push_back("the NVMe tier does not come round: its device or its file system hangs");
   return list;
 }
 

@@ -35,6 +35,8 @@ void TierWatch::tell_recovered(const DiskSnapshot& view) {
                                            {"took", format_duration(view.recovery_ns)}});
   const std::string unknown = unknown_spaces_text(facts_, view);
   if (!unknown.empty()) log_.warn("blocks on disk are of unknown spaces", {{"cause", unknown}});
+  const std::string missing = missing_path_text(facts_, view);
+  if (!missing.empty()) log_.warn("an NVMe path is missing", {{"cause", missing}});
 }
 
 void TierWatch::look_at_path(std::size_t place, const DiskPathSnapshot& path) {

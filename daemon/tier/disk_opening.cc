@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <span>
 
 #include "libkvclient/base/counted.h"
 #include "libkvclient/base/entropy.h"
@@ -86,6 +87,19 @@ std::string unknown_spaces_text(const NvmeTierFacts& facts, const DiskSnapshot& 
          " names their spaces, or there was no place for these; new blocks take their room. To have them "
          "back, put a good copy of the file into each path's folder while kvtierd is stopped" +
          kept + (kept.empty() ? "" : ")");
+}
+
+std::string missing_path_text(const NvmeTierFacts& facts, const DiskSnapshot& now) {
+  const auto paths = std::span(now.paths).first(now.path_count);
+  const bool is_left_out =
+      facts.opened.size() < facts.paths.size() ||
+      std::ranges::any_of(paths, [](const DiskPathSnapshot& each) { return each.segment_bytes == 0; });
+  if (!now.is_path_missing || is_left_out) return {};
+  return "the NVMe tier's store has a path that nvme.paths does not name: its blocks are misses, and what "
+         "was "
+         "invalidated is noted for it for ever; name its folder too and restart kvtierd. If it is gone for "
+         "good, stop kvtierd and move " +
+         std::string(kStoreFileName) + " of the other paths away: that begins an empty store";
 }
 
 NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)

@@ -111,6 +111,34 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
   EXPECT_TRUE(client.works(1)) << client.error();
 }
 
+// A path that nobody names any more has blocks that nobody finds.
+TEST_F(Nvme, a_path_that_the_settings_left_out_is_said_until_it_is_back) {
+  configure({folder("a"), folder("b")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+  configure({place_.file("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("has a path that nvme.paths does not name"), std::string::npos) << said();
+  EXPECT_TRUE(output_comes_to("an NVMe path is missing")) << place_.output();
+  end();
+  configure({place_.file("a"), place_.file("nowhere")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_EQ(said().find("does not name"), std::string::npos)
+      << "it may be the one that is left out: " << said();
+  end();
+  configure({place_.file("a"), place_.file("b")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+  configure({place_.file("a")});
+  std::filesystem::remove(place_.file("a") + "/kvtier.data");
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << "an empty store, as it says: " << said();
+}
+
 // A typing error takes no more of the file system than there is to give, and says so.
 TEST_F(Nvme, a_path_that_cannot_be_so_large_is_said_with_what_to_do) {
   place_.write_config("nvme:\n  headroom: 900TiB\n  segment_bytes: 8MiB\n  paths:\n    - {dir: " +

@@ -151,7 +151,7 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
   complain(missing_path_text(facts.nvme, view));
   if (is_there && view.state == NvmeTierState::kRefused)
     list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
-                   "; remove the cause, then restart kvtierd");
+                   " Do what that says, then restart kvtierd");
   if (is_silent) list.push_back("the NVMe tier does not come round: its device or its file system hangs");
   return list;
 }

@@ -20,7 +20,7 @@ void TierWatch::look() {
   if (view.state == NvmeTierState::kRefused && !is_refused_) {
     is_refused_ = true;
     log_.error("the NVMe tier stays shut: nothing is stored there and nothing is read from it",
-               {{"cause", now_.refusal()}, {"cure", "remove the cause, then restart kvtierd"}});
+               {{"cause", now_.refusal()}, {"cure", "what the cause says; then restart kvtierd"}});
   }
   if (view.state == NvmeTierState::kServing && !is_recovered_) tell_recovered(view);
   for (std::size_t i = 0; i < view.path_count; ++i) look_at_path(i, view.paths[i]);

@@ -213,6 +213,19 @@ TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
 }
 
+// Blocks that were never saved are gone when they are evicted: that is said where there is a disk to think of.
+TEST_F(Nvme, evict_says_which_blocks_had_no_copy_on_disk) {
+  write_policy_ = "back";  // nothing is saved before somebody needs the room
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_EQ(client.store(1, 0, 10), 10U);
+  ASSERT_EQ(kvctl({"evict", key_text(1, 5)}), 0) << said();
+  EXPECT_NE(said().find("5 blocks evicted, none kept; 5 of them had no copy on disk: gone for good\n"),
+            std::string::npos)
+      << said();
+}
+
 // What a cold block looks like; and blocks whose spec is lost are not given up in silence.
 TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   configure({folder("a")});

@@ -17,13 +17,13 @@ constexpr TimeNs kSilentNs = 5 * kNsPerSecond;
 
 std::string failure_text(const DiskPathSnapshot& path) {
   if (path.state == PathState::kSlow) return "its device does not answer in time";
+  if (path.state == PathState::kFull)
+    return "it takes nothing new: no segment is free, and none can be reclaimed, as their indexes are "
+           "damaged; a "
+           "restart of kvtierd makes new ones";
   if (path.error == 0) return {};
   const std::string advice(io_advice(path.error));
   return std::strerror(path.error) + (advice.empty() ? "" : "; " + advice);
-}
-
-bool is_serving(PathState state) {
-  return state == PathState::kOk || state == PathState::kFull;
 }
 
 // The agent's path of these facts; null: left out.
@@ -34,7 +34,7 @@ const DiskPathSnapshot* now_of(const NvmeTierFacts& facts, const DiskSnapshot& v
 }
 
 Json path_json(const DiskPathFacts& path, const DiskPathSnapshot* now) {
-  const bool is_broken = now != nullptr && !is_serving(now->state);
+  const bool is_broken = now != nullptr && now->state != PathState::kOk;
   return {{"dir", path.folder},
           {"state", now == nullptr ? "left_out" : path_state_name(now->state)},
           {"cause", now == nullptr ? path.cause
@@ -111,7 +111,7 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
     const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
     if (now == nullptr) {
       list.push_back("NVMe path " + path.folder + " is left out: " + path.cause);
-    } else if (!is_serving(now->state)) {
+    } else if (now->state != PathState::kOk) {
       list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
                      failure_text(*now));
     } else if (path.is_short) {

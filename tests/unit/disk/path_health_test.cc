@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/support/sim_disk_backend.h"
 
 namespace kvtier::test {
@@ -12,7 +14,7 @@ namespace {
 class PathHealthTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(ring_.set_file(IoFile{0}, disk_.create("path", kMiB), 1).is_ok());
+    ASSERT_TRUE(ring_.set_file(IoFile{0}, disk_.create("path", kSegmentsOffset), kAlignmentMin).is_ok());
     ASSERT_TRUE(ring_.set_region(options_.scratch_region, unit_).is_ok());
   }
   /// As if four writes in a row had failed. Returns how long it takes to come back.
@@ -39,7 +41,7 @@ class PathHealthTest : public testing::Test {
   DiskStats stats_;
   DiskIo io_{ring_, stats_};
   const DiskStoreOptions options_{.probe_interval_ns = 100 * kNsPerMs};
-  std::vector<std::byte> unit_ = std::vector<std::byte>(kAlignmentMin);
+  alignas(kAlignmentMin) std::array<std::byte, kAlignmentMin> unit_{};
   PathHealth health_{io_, IoFile{0}, options_, unit_};
   TimeNs now_ns_ = kNsPerSecond;
 };

@@ -21,7 +21,7 @@ Json evict_json(const EvictReport& report) {
   const KeptCounts& kept = report.kept;
   return {{"evicted", report.evicted},  {"kept", kept.total()},         {"kept_pinned", kept.pinned},
           {"kept_leased", kept.leased}, {"kept_writing", kept.writing}, {"kept_parents", kept.parents},
-          {"kept_other", kept.other},   {"on_disk", kept.on_disk}};
+          {"kept_other", kept.other},   {"on_disk", kept.on_disk},      {"unsaved", report.unsaved}};
 }
 
 Json verify_json(const VerifyReport& report) {
@@ -64,7 +64,7 @@ Json start_json(const AdminFacts& facts, const AdminStatusView& view) {
             {"blocks_unverified", view.unverified}};
   }
   return {{"kind", "cold"},
-          {"reason", facts.cold_reason.empty() ? "no earlier instance left anything" : facts.cold_reason}};
+          {"reason", facts.cold_reason.empty() ? "no earlier instance left it" : facts.cold_reason}};
 }
 
 Json host_tier_json(const AdminStatusView& view) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "daemon/io/io_status.h"
 #include "libkvclient/base/units.h"
@@ -33,17 +34,39 @@ const DiskPathSnapshot* now_of(const NvmeTierFacts& facts, const DiskSnapshot& v
   return place == facts.opened.end() || index >= view.path_count ? nullptr : &view.paths[index];
 }
 
-Json path_json(const DiskPathFacts& path, const DiskPathSnapshot* now) {
-  const bool is_broken = now != nullptr && !is_serving(now->state);
+bool is_any_serving(const DiskSnapshot& view) {
+  const auto paths = std::span(view.paths).first(view.path_count);
+  return std::ranges::any_of(paths, [](const DiskPathSnapshot& each) { return is_serving(each.state); });
+}
+
+// The agent serves as long as it lives; the tier, with a path that does.
+std::string_view tier_state(const DiskSnapshot& view) {
+  return view.state == NvmeTierState::kServing && !is_any_serving(view) ? "failing"
+                                                                        : nvme_tier_state_name(view.state);
+}
+
+// What a store that was refused says of its paths is nothing: none of them was looked at to the end.
+std::string_view path_state(const DiskSnapshot& view, const DiskPathSnapshot* now) {
+  if (now == nullptr) return "left_out";
+  return view.state == NvmeTierState::kRefused ? nvme_tier_state_name(view.state)
+                                               : path_state_name(now->state);
+}
+
+std::string path_cause(const DiskSnapshot& view, const DiskPathFacts& path, const DiskPathSnapshot* now) {
+  if (now == nullptr) return path.cause;
+  if (view.state == NvmeTierState::kRefused) return "the tier stays shut";
+  return is_serving(now->state) ? std::string() : failure_text(*now);
+}
+
+Json path_json(const DiskSnapshot& view, const DiskPathFacts& path, const DiskPathSnapshot* now) {
   return {{"dir", path.folder},
-          {"state", now == nullptr ? "left_out" : path_state_name(now->state)},
-          {"cause", now == nullptr ? path.cause
-                    : is_broken    ? failure_text(*now)
-                                   : std::string()},
+          {"state", path_state(view, now)},
+          {"cause", path_cause(view, path, now)},
           {"bytes", path.bytes},
           {"bytes_wanted", path.bytes_wanted},
           {"bytes_used", now == nullptr ? 0 : now->used_bytes},
           {"bytes_live", now == nullptr ? 0 : now->live_bytes},
+          {"segment_bytes", now == nullptr ? 0 : now->segment_bytes},
           {"segments", now == nullptr ? 0 : now->segments},
           {"segments_free", now == nullptr ? 0 : now->segments_free},
           {"file_system", path.file_system},
@@ -54,7 +77,7 @@ Json path_json(const DiskPathFacts& path, const DiskPathSnapshot* now) {
 
 void add_work(const DiskSnapshot& view, Json& json) {
   const bool is_unlimited = view.budget_left_bytes == ~std::uint64_t{0};
-  json["state"] = nvme_tier_state_name(view.state);
+  json["state"] = tier_state(view);
   json["takes_puts"] = view.takes_puts;
   json["recovery_done"] = view.recovery_done;
   json["recovery_total"] = view.recovery_total;
@@ -84,7 +107,7 @@ std::string nvme_tier_json(const AdminFacts& facts) {
   Json paths = Json::array();
   for (std::size_t i = 0; i < facts.nvme.paths.size(); ++i) {
     const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
-    paths.push_back(path_json(facts.nvme.paths[i], now));
+    paths.push_back(path_json(view, facts.nvme.paths[i], now));
     if (now != nullptr) bytes += facts.nvme.paths[i].bytes;
   }
   Json json = {{"name", "nvme"},
@@ -104,8 +127,12 @@ std::string nvme_tier_json(const AdminFacts& facts) {
 
 std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns) {
   std::vector<std::string> list;
+  const auto complain = [&](std::string text) {
+    if (!text.empty()) list.push_back(std::move(text));
+  };
   const bool is_there = facts.nvme_now != nullptr;
   const DiskSnapshot view = is_there ? facts.nvme_now->read() : DiskSnapshot{};
+  const bool is_silent = is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0;
   for (std::size_t i = 0; i < facts.nvme.paths.size(); ++i) {
     const DiskPathFacts& path = facts.nvme.paths[i];
     const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
@@ -114,16 +141,18 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
     } else if (!is_serving(now->state)) {
       list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
                      failure_text(*now));
-    } else if (path.is_short) {
-      list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
+    } else {
+      if (path.is_short) list.push_back("NVMe path " + path.folder + " " + short_path_text(path));
+      if (view.state == NvmeTierState::kServing && !is_silent) complain(nvme_place_complaint(path));
     }
   }
   for (const std::string& file : facts.nvme.spaces_damaged) list.push_back(damaged_spaces_text(file));
+  complain(unknown_spaces_text(facts.nvme, view));
+  complain(missing_path_text(facts.nvme, view));
   if (is_there && view.state == NvmeTierState::kRefused)
     list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
-                   "; remove the cause, then restart kvtierd");
-  if (is_there && now_ns > view.published_ns + kSilentNs && view.published_ns != 0)
-    list.push_back("the NVMe tier does not come round: its device or its file system hangs");
+                   " Do what that says, then restart kvtierd");
+  if (is_silent) list.push_back("the NVMe tier does not come round: its device or its file system hangs");
   return list;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "daemon/io/io_status.h"
+#include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
@@ -19,9 +20,23 @@ void TierWatch::look() {
   if (view.state == NvmeTierState::kRefused && !is_refused_) {
     is_refused_ = true;
     log_.error("the NVMe tier stays shut: nothing is stored there and nothing is read from it",
-               {{"cause", now_.refusal()}, {"cure", "remove the cause, then restart kvtierd"}});
+               {{"cause", now_.refusal()}, {"cure", "what the cause says; then restart kvtierd"}});
   }
+  if (view.state == NvmeTierState::kServing && !is_recovered_) tell_recovered(view);
   for (std::size_t i = 0; i < view.path_count; ++i) look_at_path(i, view.paths[i]);
+}
+
+void TierWatch::tell_recovered(const DiskSnapshot& view) {
+  is_recovered_ = true;
+  log_.info("the NVMe tier is recovered", {{"blocks", view.stats.recovered_blocks},
+                                           {"bytes", view.recovered_bytes},
+                                           {"unknown", view.unknown_entries},
+                                           {"paths", view.path_count},
+                                           {"took", format_duration(view.recovery_ns)}});
+  const std::string unknown = unknown_spaces_text(facts_, view);
+  if (!unknown.empty()) log_.warn("blocks on disk are of unknown spaces", {{"cause", unknown}});
+  const std::string missing = missing_path_text(facts_, view);
+  if (!missing.empty()) log_.warn("an NVMe path is missing", {{"cause", missing}});
 }
 
 void TierWatch::look_at_path(std::size_t place, const DiskPathSnapshot& path) {

@@ -1,5 +1,6 @@
 #pragma once
-// The log's eye on the NVMe tier: that it stays shut, or that a path changes its state, is written down once. The tier's own
+// The log's eye on the NVMe tier: what it recovered, that it stays shut, or that a path changes its state, is written down
+// once. The tier's own
 // thread does not write, since it may be waiting for a device.
 
 #include <array>
@@ -19,12 +20,14 @@ class TierWatch {
   void look();
 
  private:
+  void tell_recovered(const DiskSnapshot& view);
   void look_at_path(std::size_t place, const DiskPathSnapshot& path);
 
   const NvmeTierFacts& facts_;
   const DiskSnapshotCell& now_;
   Log& log_;
   bool is_refused_ = false;
+  bool is_recovered_ = false;
   std::array<PathState, kPathsMax> states_{};  ///< as they were last, in the agent's order
 };
 

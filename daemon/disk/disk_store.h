@@ -72,6 +72,8 @@ class DiskStore {
   [[nodiscard]] std::uint64_t epoch() const { return shared_.epoch; }
   /// The last daemon ended with kClosed, or would have: nothing had to be scanned.
   [[nodiscard]] bool was_closed() const { return opening_->was_closed(); }
+  /// The store on disk has a path that is not among these. Right once recovery has begun.
+  [[nodiscard]] bool is_path_missing() const { return shared_.is_path_missing; }
   /// In the order of the files that were given.
   [[nodiscard]] const StorePath& path(std::size_t i) const { return *store_paths_[i]; }
   [[nodiscard]] PathState path_state(std::size_t i) const;

@@ -38,8 +38,8 @@ void PathHealth::judge(TimeNs now_ns) {
   const std::uint32_t late_max = luck.writes.held > 0 ? kLateHeldMax : kLateMax;
   broken_ = reads != PathState::kOk ? reads : state_of(luck.writes, late_max);
   if (is_serving()) return;
-  doublings_ = 0;
-  probe_ns_ = now_ns + options_.probe_interval_ns;
+  doublings_ = now_ns < trial_ends_ns_ ? std::min(doublings_ + 1, kDoublingsMax) : 0;
+  probe_ns_ = now_ns + (options_.probe_interval_ns << doublings_);
 }
 
 // A write: what only reads would be found out by the next put.
@@ -62,6 +62,7 @@ void PathHealth::probe_finish(TimeNs now_ns) {
   if (is_good) {
     broken_ = PathState::kOk;
     are_reads_broken_ = false;
+    trial_ends_ns_ = now_ns + kTrialNs;
     io_.luck(file_).reads = io_.luck(file_).writes = {};  // nothing is held: else there was no probe
     return;
   }

@@ -1,6 +1,7 @@
 #pragma once
 // The circuit breaker of a path: after a few failures or late requests in a row nobody is sent there, and a probe a
-// while later, then ever more seldom, finds out whether it serves again. Where only writes are in trouble, reads go on.
+// while later, then ever more seldom, finds out whether it serves again. A path that comes back and fails again does so ever
+// more seldom too. Where only writes are in trouble, reads go on.
 
 #include <cstdint>
 #include <string_view>
@@ -53,6 +54,9 @@ class PathHealth {
   /// Of writes, while the device has them: nothing is written behind the first one.
   static constexpr std::uint32_t kLateHeldMax = 1;
   static constexpr std::uint32_t kDoublingsMax = 5;
+  /// Who fails again so soon after a probe that went well is one whose probes say little: on a disk that is full they find
+  /// the room that they always had. The next one comes later than the last.
+  static constexpr TimeNs kTrialNs = 60 * kNsPerSecond;
 
   DiskIo& io_;
   IoPieces pieces_;
@@ -64,6 +68,7 @@ class PathHealth {
   bool is_full_ = false;
   std::uint32_t doublings_ = 0;
   TimeNs probe_ns_ = kNever;
+  TimeNs trial_ends_ns_ = 0;  ///< of the last return
 };
 
 }  // namespace kvtier

@@ -99,13 +99,18 @@ class EvictStep {
       purge_mark(state_, id, cursor_.purge);
       cold_drop(state_, id);
     } else {
+      const bool is_unsaved =
+          !is_disk_too_ && is_disk_there() && (state_.blocks[id].flags & kBlockOnDisk) == 0;
       if (evict_begin(state_, id) != Code::kOk) return false;
       finish(id);
+      report_.unsaved += is_unsaved ? 1 : 0;
     }
     ++report_.evicted;
     ++state_.stats.evictions_requested;
     return true;
   }
+
+  [[nodiscard]] bool is_disk_there() const { return state_.disk != nullptr || state_.options.is_disk_absent; }
 
   [[nodiscard]] bool is_tried(BlockId id) const {
     const BlockState its = state_.blocks[id].state;

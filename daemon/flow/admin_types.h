@@ -161,10 +161,12 @@ struct KeptCounts {
 
 struct EvictCounts {
   std::uint64_t evicted = 0;
+  std::uint64_t unsaved = 0;  ///< of these, where there is a tier of disks: it had no copy. They are gone
   KeptCounts kept;
 
   void add(const EvictCounts& more) {
     evicted += more.evicted;
+    unsaved += more.unsaved;
     kept.add(more.kept);
   }
 };

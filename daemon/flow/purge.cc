@@ -76,8 +76,8 @@ Status purge_status(Code code) {
     case Code::kUnavailable:
       return {code,
               std::string(kGone) +
-                  "the NVMe tier is shut and cannot note it; see kvctl status, and do it again when the "
-                  "tier serves"};
+                  "the NVMe tier is shut, or none of its paths can be written, and so it cannot note it; see "
+                  "kvctl status, and do it again when the tier serves"};
     case Code::kNoSpace:
       return {code, std::string(kGone) +
                         "the NVMe tier has no room to note it; remove the whole space or namespace (kvctl "

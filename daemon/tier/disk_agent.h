@@ -125,6 +125,7 @@ class DiskAgent final : public Agent {
   DiskNews next_news_;
   bool has_next_news_ = false;  ///< out of the outbox, and the mailbox was full
   bool is_open_ = false;
+  TimeNs opened_ns_ = 0;
   bool is_refused_ = false;
   bool is_closing_ = false;      ///< kClose came
   bool is_close_taken_ = false;  ///< and the store has it

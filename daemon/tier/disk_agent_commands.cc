@@ -33,6 +33,7 @@ bool DiskAgent::take(const DiskCommand& command) {
       break;
     case DiskCommandKind::kOpen:
       is_open_ = true;
+      opened_ns_ = now_ns_;
       break;
     case DiskCommandKind::kPut:
       take_put(command);

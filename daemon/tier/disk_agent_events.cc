@@ -55,7 +55,10 @@ void DiskAgent::take_event(const DiskEvent& event) {
       return tell(news_of(DiskNewsKind::kMarked, event));
     case DiskEventKind::kEntry: {
       const DiskNews news = news_of(DiskNewsKind::kEntry, event);
-      if (news.tenant == NamespaceId::kNone) ++view_.unknown_entries;
+      const bool is_known = news.tenant != NamespaceId::kNone;
+      view_.recovered_bytes += event.locator.payload_bytes;
+      view_.unknown_entries += is_known ? 0 : 1;
+      view_.unknown_bytes += is_known ? 0 : event.locator.payload_bytes;
       return tell(news);
     }
     case DiskEventKind::kProgress:
@@ -63,6 +66,7 @@ void DiskAgent::take_event(const DiskEvent& event) {
       view_.recovery_total = event.total;
       return;
     case DiskEventKind::kReady:
+      view_.recovery_ns = now_ns_ - opened_ns_;
       return tell(news_of(DiskNewsKind::kReady, event));
     case DiskEventKind::kRefused:
       is_refused_ = true;
@@ -145,6 +149,7 @@ void DiskAgent::publish(bool is_due) {
   view_.spaces_failed = catalog_.failed_count();
   view_.requests_held = ring_->held_count();
   view_.epoch = store_->epoch();
+  view_.is_path_missing = store_->is_path_missing();
   view_.stats = store_->stats();
   view_.verify = store_->verify_report();
   view_.path_count = static_cast<std::uint32_t>(path_count_);
@@ -153,6 +158,7 @@ void DiskAgent::publish(bool is_due) {
     const std::uint32_t free = path.segments.count(SegmentState::kFree);
     view_.paths[i] = {.state = store_->path_state(i),
                       .error = path.health.error(),
+                      .segment_bytes = path.segments.count() == 0 ? 0 : path.geometry.segment_bytes,
                       .segments = path.segments.count(),
                       .segments_free = free,
                       .used_bytes = (path.segments.count() - free) * path.geometry.segment_bytes,

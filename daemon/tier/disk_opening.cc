@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <span>
 
+#include "libkvclient/base/counted.h"
 #include "libkvclient/base/entropy.h"
 
 namespace kvtier {
@@ -75,6 +77,31 @@ std::string damaged_spaces_text(const std::string& file) {
          "the daemon is stopped, or restart it to go on without them";
 }
 
+std::string unknown_spaces_text(const NvmeTierFacts& facts, const DiskSnapshot& now) {
+  if (now.unknown_entries == 0) return {};
+  std::string kept;
+  for (const std::string& file : facts.spaces_kept)
+    kept += (kept.empty() ? " (what was damaged is kept: " : ", ") + file;
+  return counted(now.unknown_entries, "block") + " on disk, " + format_size(now.unknown_bytes) +
+         ", cannot be used: no " + kSpacesFileName +
+         " names their spaces, or there was no place for these; new blocks take their room. To have them "
+         "back, put a good copy of the file into each path's folder while kvtierd is stopped" +
+         kept + (kept.empty() ? "" : ")");
+}
+
+std::string missing_path_text(const NvmeTierFacts& facts, const DiskSnapshot& now) {
+  const auto paths = std::span(now.paths).first(now.path_count);
+  const bool is_left_out =
+      facts.opened.size() < facts.paths.size() ||
+      std::ranges::any_of(paths, [](const DiskPathSnapshot& each) { return each.segment_bytes == 0; });
+  if (!now.is_path_missing || is_left_out) return {};
+  return "the NVMe tier's store has a path that nvme.paths does not name: its blocks are misses, and what "
+         "was "
+         "invalidated is noted for it for ever; name its folder too and restart kvtierd. If it is gone for "
+         "good, stop kvtierd and move " +
+         std::string(kStoreFileName) + " of the other paths away: that begins an empty store";
+}
+
 NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
     : waiter_(std::move(waiter)),
       channel_(*waiter_, conductor_),
@@ -127,6 +154,7 @@ void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptio
   }
   parts.catalog.complete();
   facts.spaces_known = parts.catalog.spaces().size();
+  facts.spaces_kept = parts.catalog.kept_aside();
   facts.spaces_corrupt = parts.catalog.corrupt_count();
   // What another path still had is whole again.
   if (facts.spaces_corrupt == 0 && facts.spaces_known > 0) facts.spaces_damaged.clear();

@@ -37,11 +37,17 @@ struct NvmeTierFacts {
   std::string refusal;  ///< why there is no tier; empty: there is
   std::uint64_t spaces_known = 0;
   std::vector<std::string> spaces_damaged;  ///< files of spaces that lost some, or all
+  std::vector<std::string> spaces_kept;     ///< what damaged ones were copied to
   std::uint64_t spaces_corrupt = 0;         ///< records of the files of spaces that were skipped
 };
 
 /// What a damaged file of spaces means, and what to do.
 std::string damaged_spaces_text(const std::string& file);
+/// What it means that recovery found blocks of spaces that nobody described, and what to do; empty: it found none.
+std::string unknown_spaces_text(const NvmeTierFacts& facts, const DiskSnapshot& now);
+/// The same of a path that the store has and the settings do not name; empty: each is named, or one of those that are named is
+/// not in the store, which is said of that one.
+std::string missing_path_text(const NvmeTierFacts& facts, const DiskSnapshot& now);
 
 /// Agent, its channel, and where it sleeps.
 class NvmeTier {

@@ -27,7 +27,8 @@ std::string_view nvme_tier_state_name(NvmeTierState state);
 
 struct DiskPathSnapshot {
   PathState state = PathState::kOk;
-  int error = 0;  ///< errno of its last failure; 0: none yet
+  int error = 0;                    ///< errno of its last failure; 0: none yet
+  std::uint64_t segment_bytes = 0;  ///< its own, whatever nvme.segment_bytes says now; 0: it did not open
   std::uint32_t segments = 0;
   std::uint32_t segments_free = 0;
   std::uint64_t used_bytes = 0;  ///< segments that are not free
@@ -46,13 +47,17 @@ struct DiskSnapshot {
   std::uint64_t puts_over_budget = 0;
   std::uint64_t budget_taken_bytes = 0;
   std::uint64_t budget_left_bytes = 0;  ///< now; all ones: no limit
-  std::uint64_t unknown_entries = 0;    ///< recovered blocks of a space that nobody described
+  std::uint64_t recovered_bytes = 0;    ///< payloads of the blocks that recovery found
+  TimeNs recovery_ns = 0;               ///< what it took; 0: it is not over
+  std::uint64_t unknown_entries = 0;    ///< of these blocks: of a space that nobody described
+  std::uint64_t unknown_bytes = 0;      ///< their payloads
   std::uint64_t spaces_failed = 0;      ///< appends to the files of spaces that failed
   std::uint64_t registered_bytes = 0;   ///< of region_bytes: memory that the kernel maps once
   std::uint64_t region_bytes = 0;
   std::uint64_t requests_held = 0;  ///< answered, and still with the device: it is slow or hangs
   std::uint64_t epoch = 0;
-  TimeNs published_ns = 0;  ///< CLOCK_MONOTONIC
+  bool is_path_missing = false;  ///< the store has a path that is not here
+  TimeNs published_ns = 0;       ///< CLOCK_MONOTONIC
   DiskStats stats;
   VerifyReport verify;  ///< of the last scrub
   std::uint32_t path_count = 0;

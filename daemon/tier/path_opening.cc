@@ -76,6 +76,7 @@ Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOpti
   facts.is_open = owned.is_ok();
   if (owned.is_ok()) {
     facts.bytes = owned.value().bytes;
+    facts.file_inode = owned.value().home_inode;
     facts.is_short = owned.value().is_short;
   } else {
     facts.cause = owned.status().message();

@@ -32,6 +32,7 @@ struct DiskPathFacts {
   bool is_open = false;
   std::string cause;                 ///< why it is not
   std::uint64_t bytes = 0;           ///< of its file
+  std::uint64_t file_inode = 0;      ///< of its file, as it was opened
   bool is_short = false;             ///< the disk had less than bytes_wanted, beside the headroom
   std::uint64_t headroom_bytes = 0;  ///< that stay free
   std::string file_system;

@@ -52,6 +52,20 @@ Status sync_folder(const std::string& folder) {
   return Status::ok();
 }
 
+// Makes a file of its own of what is about to be cut or skipped. Empty: there is no room for it, or there are as many already.
+std::string keep_aside(const std::string& path, std::span<const std::byte> bytes) {
+  constexpr int kKeptMax = 4;
+  for (int i = 1; i <= kKeptMax; ++i) {
+    const std::string name = path + ".damaged" + (i == 1 ? "" : "." + std::to_string(i));
+    const UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!fd.is_open() && errno == EEXIST) continue;
+    if (fd.is_open() && write_all(fd.get(), bytes, 0) && ::fsync(fd.get()) == 0) return name;
+    if (fd.is_open()) (void)::unlink(name.c_str());
+    break;
+  }
+  return {};
+}
+
 // The header is durable, in a file with a durable name, before the first record.
 Status settle(int fd, const std::string& folder, const SpacesFile& found, std::uint64_t& end) {
   const std::string path = folder + "/" + kSpacesFileName;
@@ -74,6 +88,11 @@ Status SpaceCatalog::load(const std::string& folder, int flags, File& file) {
   Result<SpacesFile> found = parse_spaces(bytes.value());
   if (!found.is_ok()) return found.status().while_doing("reading " + path);
   const bool is_writable = (flags & O_RDWR) != 0;
+  const bool is_whole = found.value().corrupt_count == 0 && !found.value().is_cut;
+  if (is_writable && !is_whole) {
+    std::string name = keep_aside(path, bytes.value());
+    if (!name.empty()) kept_aside_.push_back(std::move(name));
+  }
   if (is_writable) KV_RETURN_IF_ERROR(settle(file.fd.get(), folder, found.value(), file.end));
   corrupt_count_ += found.value().corrupt_count;
   cut_count_ += found.value().is_cut ? 1 : 0;

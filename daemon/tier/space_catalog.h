@@ -21,8 +21,8 @@ class SpaceCatalog {
  public:
   SpaceCatalog() = default;
 
-  /// Reads the folder's file, makes it where it is missing, cuts a record that was not written to its end. kVersion:
-  /// refused, nothing was changed. kNotFound, kDenied, kNoSpace, kSystem.
+  /// Reads the folder's file, makes it where it is missing, cuts a record that was not written to its end: a file that
+  /// loses bytes so is copied first (kept_aside()). kVersion: refused, nothing was changed. kNotFound, kDenied, kNoSpace, kSystem.
   Status add_folder(const std::string& folder);
   /// The same of a file that is only looked at: nothing is made, cut, or appended to later.
   Status read_folder(const std::string& folder);
@@ -38,6 +38,8 @@ class SpaceCatalog {
 
   [[nodiscard]] std::uint64_t corrupt_count() const { return corrupt_count_; }
   [[nodiscard]] std::uint64_t cut_count() const { return cut_count_; }
+  /// Copies of damaged files as they were found, this time: whole paths.
+  [[nodiscard]] const std::vector<std::string>& kept_aside() const { return kept_aside_; }
   /// Appends that failed; the last one's errno.
   [[nodiscard]] std::uint64_t failed_count() const { return failed_count_; }
   [[nodiscard]] int error() const { return error_; }
@@ -54,6 +56,7 @@ class SpaceCatalog {
 
   std::vector<File> files_;
   std::vector<DiskSpace> spaces_;
+  std::vector<std::string> kept_aside_;
   std::uint64_t corrupt_count_ = 0;
   std::uint64_t cut_count_ = 0;
   std::uint64_t failed_count_ = 0;

@@ -73,10 +73,11 @@ constexpr std::array kReasons = {
            "blocks back: "
            "invalidate the whole namespace once, which stands for all earlier notes, or raise "
            "nvme.paths[].bytes"},
-    Reason{Op::kInvalidate, Code::kUnavailable,
-           "memory is clean, but the NVMe tier is shut and cannot note it, so that a restart may bring the "
-           "blocks back: "
-           "see kvctl status, and invalidate again when the tier serves"},
+    Reason{
+        Op::kInvalidate, Code::kUnavailable,
+        "memory is clean, but the NVMe tier is shut, or none of its paths can be written, and so it cannot "
+        "note it: a restart may bring the blocks back; "
+        "see kvctl status, and invalidate again when the tier serves"},
     Reason{Op::kInvalidate, Code::kBusy,
            "16 invalidations of this client are under way; wait until one has ended"},
 };

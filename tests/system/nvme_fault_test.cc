@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "tests/system/bad_disk.h"
 #include "tests/system/nvme_fixture.h"
@@ -183,13 +184,34 @@ TEST_F(NvmeFaults, F10_without_any_path_memory_serves_and_the_tier_returns) {
   end();
 }
 
+// What status says of the tier is what a removal from disk meets.
+TEST_F(NvmeFaults, a_tier_none_of_whose_paths_serves_is_failing) {
+  begin({a_});
+  ASSERT_NO_FATAL_FAILURE(save(*client_, 0, 2));
+  EXPECT_TRUE(status_has("tier nvme    serving")) << said();
+  disk_.fail(a_, "rw", EIO);
+  EXPECT_TRUE(eventually([&] {
+    return (void)store(*client_, next_chain_++), status_has("tier nvme    failing");
+  })) << said();
+  EXPECT_TRUE(status_has(a_ + " failed (")) << said();
+  EXPECT_EQ(kvctl({"flush", "--all", "--disk"}), 2) << said();
+  EXPECT_NE(said().find("none of its paths can be written"), std::string::npos) << said();
+  disk_.heal();
+  EXPECT_TRUE(status_comes_to("tier nvme    serving")) << said();
+  end();
+}
+
 // A folder that is removed below a daemon: its descriptors serve on; the next start says what is missing.
 TEST_F(NvmeFaults, a_folder_that_is_removed_costs_its_blocks_at_the_next_start_and_no_more) {
   begin({a_, b_});
   ASSERT_NO_FATAL_FAILURE(save_all(*client_));
   const std::size_t all = read_all(*client_);
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
   std::filesystem::remove_all(a_);
   EXPECT_EQ(read_all(*client_), all);
+  EXPECT_EQ(kvctl({"status"}), 1) << "it is said while something can be done";
+  EXPECT_TRUE(status_has("NVMe path " + a_ + " serves, but its file was removed or moved")) << said();
+  EXPECT_TRUE(status_has(a_ + " ok")) << said();
   client_.reset();
   end();
   ASSERT_TRUE(start_small()) << place_.output();
@@ -198,6 +220,26 @@ TEST_F(NvmeFaults, a_folder_that_is_removed_costs_its_blocks_at_the_next_start_a
   EXPECT_TRUE(status_has(b_ + " ok")) << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_GT(read_all(client), 0U);
+}
+
+// The same of a file that went, of one that another took the place of, and of one that was put back.
+TEST_F(NvmeFaults, a_file_that_is_not_where_the_next_start_looks_for_it_is_said) {
+  begin({a_});
+  const std::string file = a_ + "/kvtier.data";
+  std::filesystem::rename(file, a_ + "/away");
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("its file was removed or moved: what is on it is gone at the next start"),
+            std::string::npos)
+      << said();
+  std::ofstream(file) << "another";
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("its file was replaced by another"), std::string::npos) << said();
+  std::filesystem::rename(a_ + "/away", file);
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  std::filesystem::rename(a_, place_.file("moved"));
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("its file was removed or moved"), std::string::npos) << said();
+  end();
 }
 
 // what a dead client had asked for lands in slots that are nobody else's, and they come back.

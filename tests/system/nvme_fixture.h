@@ -70,6 +70,9 @@ class NvmeTest : public DaemonTest {
   bool status_comes_to(const std::string& part) {
     return eventually([&] { return status_has(part); });
   }
+  bool output_comes_to(const std::string& part) {
+    return eventually([&] { return place_.output().find(part) != std::string::npos; });
+  }
   std::uint64_t counter(const std::string& name) const { return counters_of(place_)[name]; }
   void end() {
     daemon_->signal(SIGTERM);

@@ -70,6 +70,20 @@ TEST_F(Nvme, a_full_tier_rests_when_its_clients_do) {
     EXPECT_EQ(after.at(name), before.at(name)) << name;
 }
 
+// The size that a store was made with counts, whatever the setting says afterwards.
+TEST_F(Nvme, each_path_says_its_own_segment_size_and_what_start_was_cold) {
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_TRUE(status_has("start        cold start of host memory: no earlier instance left it")) << said();
+  end();
+  place_.write_config("nvme:\n  segment_bytes: 16MiB\n  headroom: 1MiB\n  paths:\n    - {dir: " +
+                      folder("a") + ", bytes: 129MiB}\n");
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_TRUE(status_has(" segments of 8 MiB free")) << said();
+  EXPECT_EQ(kvctl({"--json", "status"}), 0);
+  EXPECT_NE(said().find("\"segment_bytes\":8388608"), std::string::npos) << said();
+}
+
 TEST_F(Nvme, after_a_kill_what_was_flushed_is_found) {
   configure({folder("a")});
   ASSERT_TRUE(start_small()) << place_.output();
@@ -95,6 +109,34 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
   EXPECT_NE(said().find(place_.file("a") + " ok"), std::string::npos) << said();
   CacheClient client({.socket = place_.socket()});
   EXPECT_TRUE(client.works(1)) << client.error();
+}
+
+// A path that nobody names any more has blocks that nobody finds.
+TEST_F(Nvme, a_path_that_the_settings_left_out_is_said_until_it_is_back) {
+  configure({folder("a"), folder("b")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+  configure({place_.file("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("has a path that nvme.paths does not name"), std::string::npos) << said();
+  EXPECT_TRUE(output_comes_to("an NVMe path is missing")) << place_.output();
+  end();
+  configure({place_.file("a"), place_.file("nowhere")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_EQ(said().find("does not name"), std::string::npos)
+      << "it may be the one that is left out: " << said();
+  end();
+  configure({place_.file("a"), place_.file("b")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+  configure({place_.file("a")});
+  std::filesystem::remove(place_.file("a") + "/kvtier.data");
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << "an empty store, as it says: " << said();
 }
 
 // A typing error takes no more of the file system than there is to give, and says so.
@@ -171,6 +213,19 @@ TEST_F(Nvme, evict_and_flush_say_what_stays_on_disk_and_remove_it_for_good) {
   EXPECT_EQ(said().find("\"key\""), std::string::npos) << said();
 }
 
+// Blocks that were never saved are gone when they are evicted: that is said where there is a disk to think of.
+TEST_F(Nvme, evict_says_which_blocks_had_no_copy_on_disk) {
+  write_policy_ = "back";  // nothing is saved before somebody needs the room
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  ASSERT_EQ(client.store(1, 0, 10), 10U);
+  ASSERT_EQ(kvctl({"evict", key_text(1, 5)}), 0) << said();
+  EXPECT_NE(said().find("5 blocks evicted, none kept; 5 of them had no copy on disk: gone for good\n"),
+            std::string::npos)
+      << said();
+}
+
 // What a cold block looks like; and blocks whose spec is lost are not given up in silence.
 TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   configure({folder("a")});
@@ -198,6 +253,45 @@ TEST_F(Nvme, cold_blocks_are_listed_as_such_and_lost_spaces_are_said) {
   }
 }
 
+// whatever became of the file of spaces, blocks that nobody can name any more are counted, said, and not lost for
+// whoever has a good copy.
+TEST_F(Nvme, R04_blocks_of_spaces_that_a_damaged_file_does_not_name_are_said_and_can_be_had_back) {
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    ASSERT_NO_FATAL_FAILURE(save(client, 0, 4));
+  }
+  end();
+  const std::string spaces = place_.file("a") + "/kvtier.spaces";
+  std::filesystem::copy_file(spaces, place_.file("good"));
+  const auto damage = [&](std::uint64_t bytes) {
+    std::filesystem::copy_file(place_.file("good"), spaces,
+                               std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(spaces, bytes);
+  };
+  for (const std::uint64_t bytes :
+       {std::filesystem::file_size(spaces) - 4, std::uintmax_t{100}, std::uintmax_t{64}}) {
+    damage(bytes);
+    ASSERT_TRUE(start_small()) << place_.output();
+    EXPECT_EQ(kvctl({"status"}), 1) << said();
+    EXPECT_NE(said().find("256 blocks on disk, 16 MiB, cannot be used: no kvtier.spaces names"),
+              std::string::npos)
+        << said();
+    EXPECT_EQ(said().find(spaces + ".damaged") != std::string::npos, bytes != 64) << said();
+    EXPECT_TRUE(output_comes_to("blocks on disk are of unknown spaces"));
+    EXPECT_TRUE(output_comes_to("unknown=256"));
+    end();
+  }
+  damage(std::filesystem::file_size(place_.file("good")));
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_TRUE(counter_reaches("disk_recovered", 256));
+  EXPECT_TRUE(output_comes_to("the NVMe tier is recovered"));
+  CacheClient client({.socket = place_.socket()});
+  EXPECT_EQ(read_all(client), 256U);
+}
+
 // The file of another store: it is left alone, and says why.
 TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   configure({folder("a")});
@@ -210,6 +304,8 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   EXPECT_NE(said().find("it may be a copy"), std::string::npos) << said();
   EXPECT_NE(said().find(place_.file("copy") + ": its file was made elsewhere"), std::string::npos) << said();
   EXPECT_NE(said().find("then restart kvtierd"), std::string::npos) << said();
+  EXPECT_NE(said().find(place_.file("copy") + " refused ("), std::string::npos) << said();
+  EXPECT_EQ(said().find(" segments of "), std::string::npos) << "none was looked at: " << said();
   EXPECT_TRUE(eventually([&] {  // the log says it too
     return place_.output().find("error   the NVMe tier stays shut") != std::string::npos;
   })) << place_.output();

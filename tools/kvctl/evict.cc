@@ -60,6 +60,13 @@ std::string kept_text(const Json& report) {
   return count(report, "kept") + " kept" + reasons;
 }
 
+// Out of memory, and nowhere else.
+std::string unsaved_text(const Json& report) {
+  const std::uint64_t blocks = report.value("unsaved", std::uint64_t{0});  // an older daemon does not say
+  if (blocks == 0) return "";
+  return "; " + std::to_string(blocks) + " of them had no copy on disk: gone for good";
+}
+
 // Out of memory, and still on disk.
 std::string disk_text(const Json& report, bool is_disk_too) {
   const std::uint64_t blocks = number(report, "on_disk");
@@ -93,8 +100,9 @@ int run_eviction(const Globals& globals, const Json& request) {
   if (globals.is_json) {
     print_answer(report);
   } else {
-    std::printf("%s evicted, %s%s\n", counted(number(report, "evicted"), "block").c_str(),
-                kept_text(report).c_str(), disk_text(report, request.value("disk", false)).c_str());
+    std::printf("%s evicted, %s%s%s\n", counted(number(report, "evicted"), "block").c_str(),
+                kept_text(report).c_str(), unsaved_text(report).c_str(),
+                disk_text(report, request.value("disk", false)).c_str());
   }
   return kExitOk;
 }

@@ -29,7 +29,7 @@ std::string start_text(const Json& status) {
            " wait for their checksum";
   }
   const std::string reason = text(start, "reason");
-  return text(start, "kind") + (reason.empty() ? "" : ": " + reason);
+  return text(start, "kind") + " start of host memory" + (reason.empty() ? "" : ": " + reason);
 }
 
 std::string with_reason(const std::string& value, const std::string& reason) {
@@ -39,13 +39,13 @@ std::string with_reason(const std::string& value, const std::string& reason) {
 void print_nvme_path(const Json& path) {
   const std::string state = text(path, "state");
   print_line("", text(path, "dir") + " " + with_reason(state, text(path, "cause")));
-  if (state == "left_out") return;
+  if (state == "left_out" || state == "refused") return;
   const std::string direct = path.at("direct").get<bool>() ? "O_DIRECT" : "page cache";
   print_line("", "  " + size(path, "bytes_used") + " used, " + size(path, "bytes_live") + " alive of " +
                      size(path, "bytes") + "; " + count(path, "segments_free") + " of " +
-                     count(path, "segments") + " segments free; " + text(path, "file_system") + ", " +
-                     with_reason(direct, text(path, "direct_reason")) + ", alignment " +
-                     count(path, "alignment"));
+                     count(path, "segments") + " segments of " + size(path, "segment_bytes") + " free; " +
+                     text(path, "file_system") + ", " + with_reason(direct, text(path, "direct_reason")) +
+                     ", alignment " + count(path, "alignment"));
 }
 
 void print_nvme(const Json& tier) {

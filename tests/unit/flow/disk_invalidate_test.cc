@@ -156,6 +156,7 @@ TEST_F(DiskInvalidate, EvictTakesMemoryAndTheDiskWhenItIsAsked) {
   EXPECT_EQ(stats().blocks_ready, 0U);
   EXPECT_EQ(stats().blocks_cold, 16U);
   EXPECT_EQ(report.kept.on_disk, 16U) << "and they are told of";
+  EXPECT_EQ(report.unsaved, 0U);
   target.is_disk_too = true;
   report = purge(target);
   EXPECT_EQ(report.evicted, 16U);
@@ -202,8 +203,16 @@ TEST_F(DiskInvalidate, PurgeOfATierThatIsShutSaysWhatMayComeBack) {
   restart_cold(8);
   begin();
   put(*client_, space_, keys_of(1, 2));
-  EvictReport report = purge({.is_disk_too = true});
+  EvictReport report = store_->admin().evict({}, {}, 1 << 20);
   EXPECT_EQ(report.evicted, 2U);
+  EXPECT_EQ(report.unsaved, 2U) << "who thinks that they stay on disk is told";
+  put(*client_, space_, keys_of(1, 2));
+  report = store_->admin().evict({.key_prefix = to_hex(keys_of(1, 2)[0])}, {}, 1 << 20);
+  EXPECT_EQ(report.unsaved, 2U);
+  put(*client_, space_, keys_of(1, 2));
+  report = purge({.is_disk_too = true});
+  EXPECT_EQ(report.evicted, 2U);
+  EXPECT_EQ(report.unsaved, 0U) << "it was to go";
   EXPECT_EQ(report.status.code(), Code::kUnavailable);
   EXPECT_NE(report.status.message().find("a restart may bring them back"), std::string::npos);
   put(*client_, space_, keys_of(1, 2));

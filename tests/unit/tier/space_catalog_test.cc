@@ -69,6 +69,43 @@ TEST(SpaceCatalog, ATornAppendIsCutAndTheNextOneTakesItsPlace) {
   EXPECT_EQ(catalog.cut_count(), 0U);
 }
 
+// whatever a start cuts or skips can be looked at, and put back, afterwards; the first one above all.
+TEST(SpaceCatalog, R04_WhatIsCutIsKeptAside) {
+  const ScratchDir dir;
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  {
+    SpaceCatalog catalog;
+    ASSERT_TRUE(catalog.add_folder(dir.path()).is_ok());
+    ASSERT_EQ(keep(catalog, "a"), Code::kOk);
+    EXPECT_TRUE(catalog.kept_aside().empty());
+  }
+  const std::string path = dir.file(kSpacesFileName);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4);
+  const std::string cut = text_of(path);
+  {
+    SpaceCatalog catalog;
+    ASSERT_TRUE(catalog.read_folder(dir.path()).is_ok());
+    EXPECT_TRUE(catalog.kept_aside().empty()) << "who only looks makes nothing";
+    ASSERT_TRUE(catalog.add_folder(dir.path()).is_ok());
+    EXPECT_EQ(catalog.kept_aside(), std::vector<std::string>{path + ".damaged"});
+  }
+  for (int i = 0; i < 6; ++i) {
+    std::ofstream(path, std::ios::trunc) << "garbage";
+    SpaceCatalog catalog;
+    ASSERT_TRUE(catalog.add_folder(dir.path()).is_ok());
+    EXPECT_EQ(catalog.kept_aside().size(), i < 3 ? 1U : 0U) << "not without end";
+  }
+  EXPECT_EQ(text_of(path + ".damaged"), cut);
+  EXPECT_EQ(text_of(path + ".damaged.4"), "garbage");
+  EXPECT_FALSE(std::filesystem::exists(path + ".damaged.5"));
+  SpaceCatalog catalog;
+  ASSERT_TRUE(catalog.add_folder(dir.path()).is_ok());
+  EXPECT_TRUE(catalog.kept_aside().empty()) << "each is whole again";
+}
+
 // A path that is away for one start takes no meaning with it, and has all of it again afterwards.
 TEST(SpaceCatalog, EachFolderHasWhatTheOthersHave) {
   const ScratchDir dir;

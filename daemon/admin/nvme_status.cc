@@ -18,13 +18,13 @@ constexpr TimeNs kSilentNs = 5 * kNsPerSecond;
 
 std::string failure_text(const DiskPathSnapshot& path) {
   if (path.state == PathState::kSlow) return "its device does not answer in time";
+  if (path.state == PathState::kFull)
+    return "it takes nothing new: no segment is free, and none can be reclaimed, as their indexes are "
+           "damaged; "
+           "a restart of kvtierd makes new ones";
   if (path.error == 0) return {};
   const std::string advice(io_advice(path.error));
   return std::strerror(path.error) + (advice.empty() ? "" : "; " + advice);
-}
-
-bool is_serving(PathState state) {
-  return state == PathState::kOk || state == PathState::kFull;
 }
 
 // The agent's path of these facts; null: left out.
@@ -32,6 +32,10 @@ const DiskPathSnapshot* now_of(const NvmeTierFacts& facts, const DiskSnapshot& v
   const auto place = std::ranges::find(facts.opened, path);
   const auto index = static_cast<std::size_t>(place - facts.opened.begin());
   return place == facts.opened.end() || index >= view.path_count ? nullptr : &view.paths[index];
+}
+
+bool is_serving(PathState state) {
+  return state == PathState::kOk || state == PathState::kFull;
 }
 
 bool is_any_serving(const DiskSnapshot& view) {
@@ -55,7 +59,7 @@ std::string_view path_state(const DiskSnapshot& view, const DiskPathSnapshot* no
 std::string path_cause(const DiskSnapshot& view, const DiskPathFacts& path, const DiskPathSnapshot* now) {
   if (now == nullptr) return path.cause;
   if (view.state == NvmeTierState::kRefused) return "the tier stays shut";
-  return is_serving(now->state) ? std::string() : failure_text(*now);
+  return now->state == PathState::kOk ? std::string() : failure_text(*now);
 }
 
 Json path_json(const DiskSnapshot& view, const DiskPathFacts& path, const DiskPathSnapshot* now) {
@@ -138,7 +142,7 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
     const DiskPathSnapshot* now = is_there ? now_of(facts.nvme, view, i) : nullptr;
     if (now == nullptr) {
       list.push_back("NVMe path " + path.folder + " is left out: " + path.cause);
-    } else if (!is_serving(now->state)) {
+    } else if (now->state != PathState::kOk) {
       list.push_back("NVMe path " + path.folder + " is " + std::string(path_state_name(now->state)) + ": " +
                      failure_text(*now));
     } else {

@@ -47,14 +47,19 @@ void TierWatch::look_at_path(std::size_t place, const DiskPathSnapshot& path) {
   const auto is_broken = [](PathState state) {
     return state == PathState::kSlow || state == PathState::kFailed;
   };
-  if (is_broken(path.state)) {
+  if (path.state == PathState::kFull) {
+    log_.error("NVMe path takes nothing new: it is read on",
+               {{"path", folder},
+                {"cause", "no segment is free, and none can be reclaimed, as their indexes are damaged"},
+                {"cure", "restart kvtierd, which makes new ones"}});
+  } else if (is_broken(path.state)) {
     const std::string advice(path.error == 0 ? std::string_view() : io_advice(path.error));
     log_.error("NVMe path is not used for now",
                {{"path", folder},
                 {"state", path_state_name(path.state)},
                 {"cause", cause_of(path)},
                 {"cure", advice.empty() ? "look at its device; it is tried again by itself" : advice}});
-  } else if (is_broken(before)) {
+  } else if (before != PathState::kOk) {
     log_.info("NVMe path serves again", {{"path", folder}});
   }
 }

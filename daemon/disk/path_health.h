@@ -13,7 +13,8 @@ namespace kvtier {
 
 enum class PathState : std::uint8_t {
   kOk = 0,
-  kFull = 1,    ///< serves reads; no segment is free, and none could be reclaimed
+  kFull =
+      1,  ///< serves reads; no segment is free, and none can be reclaimed: they have no index, and something lives
   kSlow = 2,    ///< requests end by their deadline: none are sent, but for reads where reads end well
   kFailed = 3,  ///< requests fail: the same
 };

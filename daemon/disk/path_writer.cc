@@ -62,6 +62,7 @@ void PathWriter::step(TimeNs now_ns, const ReclaimView& reclaim) {
     if (header_.is_released()) after_header();
   }
   seal_.step(now_ns);
+  if (path_.health.state() == PathState::kFull && may_gain(reclaim)) path_.health.set_full(false);
   if (path_.health.is_serving()) {
     start_groups(now_ns, reclaim);
   } else {

@@ -23,8 +23,8 @@ struct OwnWrite {
 
 /// Whether space comes back on this path.
 struct ReclaimView {
-  bool is_active = false;    ///< a segment of it is being emptied
-  bool is_possible = false;  ///< one could be
+  bool is_active = false;  ///< a segment of it is being emptied
+  bool may_begin = false;  ///< another will be, where there is one to gain
 };
 
 class PathWriter {
@@ -83,6 +83,7 @@ class PathWriter {
   void fail_queue(PutQueue& queue, Code code);
   void start_groups(TimeNs now_ns, const ReclaimView& reclaim);
   [[nodiscard]] bool has_segment(PutOrigin origin, TimeNs now_ns, const ReclaimView& reclaim);
+  [[nodiscard]] bool may_gain(const ReclaimView& reclaim) const;
   void wait_for_segment(PutOrigin origin, const ReclaimView& reclaim);
   [[nodiscard]] bool start_group(GroupWrite& group, PutQueue& queue, TimeNs now_ns);
   [[nodiscard]] std::size_t gather(const PutQueue& queue);

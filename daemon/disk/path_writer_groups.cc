@@ -89,10 +89,16 @@ bool PathWriter::has_segment(PutOrigin origin, TimeNs now_ns, const ReclaimView&
   return false;
 }
 
+// Whoever waits for a segment will have one. What was sealed a moment ago counts.
+bool PathWriter::may_gain(const ReclaimView& reclaim) const {
+  return path_.segments.count(SegmentState::kFree) > 1 || reclaim.is_active ||
+         (reclaim.may_begin && path_.segments.has_victim());
+}
+
 void PathWriter::wait_for_segment(PutOrigin origin, const ReclaimView& reclaim) {
   if (origin != PutOrigin::kOwner) return fail_queue(own_queue_, Code::kNoSpace);
   is_waiting_ = true;
-  if (reclaim.is_active || reclaim.is_possible) return;
+  if (may_gain(reclaim)) return;
   path_.health.set_full(true);
   fail_queue(owner_queue_, Code::kNoSpace);
 }

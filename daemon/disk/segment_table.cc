@@ -24,7 +24,7 @@ void SegmentTable::set_state(std::uint32_t segment, SegmentState to) {
 
 void SegmentTable::open(std::uint32_t segment, std::uint64_t generation, std::uint64_t epoch) {
   set_state(segment, SegmentState::kOpen);
-  rows_[segment] = {.generation = generation, .epoch = epoch, .state = SegmentState::kOpen};
+  rows_[segment] = {.generation = generation, .epoch = epoch, .state = SegmentState::kOpen, .is_ours = true};
 }
 
 void SegmentTable::free(std::uint32_t segment) {
@@ -46,7 +46,9 @@ std::optional<std::uint32_t> SegmentTable::pick_free() const {
 bool SegmentTable::may_be_victim(const SegmentRow& row) const {
   if (row.state != SegmentState::kSealed) return false;
   if (row.is_void) return true;
-  return row.index_bytes != 0 && (row.marks == 0 || count(SegmentState::kFree) > 0);
+  // Without a list of what is in it: only where it is known that nothing of use is.
+  if (row.index_bytes == 0) return row.is_ours && row.live_count == 0 && row.marks == 0;
+  return row.marks == 0 || count(SegmentState::kFree) > 0;
 }
 
 std::uint64_t SegmentTable::newest_generation() const {

@@ -56,6 +56,7 @@ struct SegmentRow {
   SegmentState state = SegmentState::kFree;
   /// Nothing in it is of use: dropped by recovery, or its header was never written. Erased without a look.
   bool is_void = false;
+  bool is_ours = false;  ///< opened in this life: each of its blocks was told, each of its marks is counted
 };
 
 class SegmentTable {

@@ -17,7 +17,7 @@ StoreReclaim::StoreReclaim(StoreShared& shared, std::span<std::byte> index, std:
 
 ReclaimView StoreReclaim::view(const StorePath& path) const {
   const bool is_active = step_ != Step::kIdle && paths_[path_].path == &path;
-  return {is_active, !is_stopped_ && path.segments.has_victim()};
+  return {is_active, !is_stopped_};
 }
 
 void StoreReclaim::step(TimeNs now_ns) {
@@ -87,6 +87,11 @@ void StoreReclaim::begin(TimeNs now_ns) {
     kept_bytes_max_ = candidate.geometry.segment_bytes / 100 * shared_.options.keep_percent_max;
     if (row.is_void) {
       step_ = Step::kDrain;
+      return;
+    }
+    if (row.index_bytes == 0) {  // all of it is dead
+      take_tickets();
+      step_ = Step::kMovedSync;
       return;
     }
     next_entry_ = 0;

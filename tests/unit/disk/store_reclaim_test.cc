@@ -165,6 +165,93 @@ TEST_F(StoreReclaimTest, MarksHaveALimitAndSaySo) {
   EXPECT_EQ(sim_->mark_now(space), Code::kOk) << "and the store opens";
 }
 
+// Nothing can be reclaimed where no segment has an index: the path says so and is read. There is room as soon as all of a
+// segment is dead, and at the next start, which scans them.
+class StoreWithoutIndexes : public StoreReclaimTest {
+ protected:
+  static constexpr std::uint32_t kSegments = 10;
+  void SetUp() override {
+    open(small_sim_options(), kSegments);
+    ASSERT_EQ(sim_->mark_now(sim_key(5000)), Code::kOk);  // in the first one
+    for (; !is_full() && keys_ < 500; ++keys_) {
+      ASSERT_EQ(sim_->put(std::array{sim_key(keys_)}), Code::kOk);
+      ASSERT_TRUE(sim_->run(
+          [&] { return damage_footers(), is_full() || sim_->slots_free() == small_sim_options().slots; }));
+    }
+    ASSERT_TRUE(is_full());
+    ASSERT_TRUE(sim_->settle());
+    ASSERT_TRUE(is_full());
+    stored_ = sim_->index().size();
+  }
+  bool is_full() { return sim_->store().path_state(0) == PathState::kFull; }
+  void damage_footers() {
+    const SegmentGeometry& geometry = sim_->store().path(0).geometry;
+    for (std::uint32_t i = 0; i < kSegments; ++i) {
+      const std::uint64_t at = segment_file_offset(geometry, i) + trailer_offset(geometry);
+      if (sim_->store().path(0).segments[i].state == SegmentState::kSealed)
+        disk_.image(sim_->file(0))[at + 90] = std::byte{0xff};
+    }
+  }
+  std::uint64_t evict_all_of(std::uint32_t segment) {
+    std::uint64_t count = 0;
+    for (std::uint64_t i = 0; i < keys_; ++i) {
+      const std::optional<DiskLocator> locator = sim_->find(sim_key(i));
+      if (!locator.has_value() || locator->segment != segment) continue;
+      sim_->evict(sim_key(i));
+      ++count;
+    }
+    return count;
+  }
+  bool has_room() {
+    return sim_->run([&] { return !is_full(); }, 2000);
+  }
+
+  std::uint64_t keys_ = 0;
+  std::uint64_t stored_ = 0;  ///< of them
+};
+
+TEST_F(StoreWithoutIndexes, AFullPathIsReadAndTakesBlocksWhenASegmentIsDead_D11) {
+  EXPECT_EQ(sim_->put_one(sim_key(900)), Code::kNoSpace);
+  EXPECT_EQ(count_right(0, keys_), stored_);
+  std::uint64_t gone = evict_all_of(sim_->find(sim_key(0))->segment);
+  EXPECT_FALSE(has_room()) << "a mark is there, and nobody knows what it voids";
+  gone += evict_all_of(sim_->find(sim_key(20))->segment);
+  EXPECT_TRUE(has_room());
+  EXPECT_EQ(sim_->put_one(sim_key(900)), Code::kOk);
+  EXPECT_EQ(sim_->read(sim_key(900)), Code::kOk);
+  EXPECT_EQ(count_right(0, keys_), stored_ - gone);
+  EXPECT_EQ(sim_->wrong_bytes, 0U);
+}
+
+TEST_F(StoreWithoutIndexes, AStartMakesNewOnesAndLosesNothing_D11) {
+  ASSERT_EQ(sim_->flush_now(), Code::kOk);
+  open(small_sim_options(), kSegments);  // as a kill leaves it
+  EXPECT_EQ(sim_->index().size(), stored_);
+  std::size_t right = 0;
+  for (std::uint64_t i = 0; i < keys_; ++i) {
+    const Code code = sim_->read(sim_key(i));
+    EXPECT_TRUE(code == Code::kOk || code == Code::kNotFound) << "reclaim goes on meanwhile";
+    right += code == Code::kOk ? 1 : 0;
+  }
+  EXPECT_GT(right, stored_ / 2);
+  for (std::uint64_t i = 900; i < 1000; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk) << i;
+  EXPECT_FALSE(is_full());
+}
+
+// A newer copy makes an older one dead before a flush does: no segment is erased before that one.
+TEST_F(StoreWithoutIndexes, WhatIsErasedIsDeadOnDiskToo) {
+  const std::uint32_t segment = sim_->find(sim_key(20))->segment;
+  const std::uint64_t at = segment_file_offset(sim_->store().path(0).geometry, segment);
+  const auto is_erased = [&] { return disk_.image(sim_->file(0))[at] == std::byte{}; };
+  sim_->faults().next({.fault = IoFault::kStall, .count = 1, .only = IoKind::kSync});
+  (void)evict_all_of(segment);
+  ASSERT_TRUE(sim_->run([&] { return sim_->faults().stalled_count() > 0; }));
+  for (int i = 0; i < 200; ++i) sim_->step();
+  EXPECT_FALSE(is_erased());
+  sim_->faults().thaw();
+  EXPECT_TRUE(sim_->run([&] { return is_erased(); }));
+}
+
 TEST_F(StoreReclaimTest, ReadsOfABlockThatMovesFindItOrAreStale_D16) {
   open(small_sim_options());
   for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);

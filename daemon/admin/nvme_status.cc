@@ -34,13 +34,11 @@ const DiskPathSnapshot* now_of(const NvmeTierFacts& facts, const DiskSnapshot& v
   return place == facts.opened.end() || index >= view.path_count ? nullptr : &view.paths[index];
 }
 
-bool is_serving(PathState state) {
-  return state == PathState::kOk || state == PathState::kFull;
-}
-
 bool is_any_serving(const DiskSnapshot& view) {
   const auto paths = std::span(view.paths).first(view.path_count);
-  return std::ranges::any_of(paths, [](const DiskPathSnapshot& each) { return is_serving(each.state); });
+  return std::ranges::any_of(paths, [](const DiskPathSnapshot& each) {
+    return each.state == PathState::kOk || each.state == PathState::kFull;
+  });
 }
 
 // The agent serves as long as it lives; the tier, with a path that does.

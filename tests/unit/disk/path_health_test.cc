@@ -12,7 +12,8 @@ namespace {
 class PathHealthTest : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(ring_.set_file(IoFile{0}, disk_.create("path", kMiB), kAlignmentMin).is_ok());
+    ASSERT_TRUE(ring_.set_file(IoFile{0}, disk_.create("path", kMiB), 1).is_ok());
+    ASSERT_TRUE(ring_.set_region(options_.scratch_region, unit_).is_ok());
   }
   /// As if four writes in a row had failed. Returns how long it takes to come back.
   TimeNs fail_and_return() {
@@ -32,8 +33,9 @@ class PathHealthTest : public testing::Test {
   }
 
   SimDisk disk_{1};
-  SimDiskBackend& backend_ = *new SimDiskBackend(disk_, {});
-  IoRing ring_{std::unique_ptr<IoBackend>(&backend_), IoRingOptions{.requests_max = 8}};
+  std::unique_ptr<SimDiskBackend> made_ = std::make_unique<SimDiskBackend>(disk_, SimDiskOptions{});
+  SimDiskBackend& backend_ = *made_;
+  IoRing ring_{std::move(made_), IoRingOptions{.requests_max = 8}};
   DiskStats stats_;
   DiskIo io_{ring_, stats_};
   const DiskStoreOptions options_{.probe_interval_ns = 100 * kNsPerMs};

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "daemon/disk/format.h"
-#include "daemon/disk/headroom.h"
 #include "daemon/disk/store_choice.h"
+#include "daemon/io/headroom.h"
 #include "libkvclient/base/units.h"
 #include "libkvclient/wire/types.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
-#include "daemon/disk/headroom.h"
+#include "daemon/io/headroom.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier::ctl {

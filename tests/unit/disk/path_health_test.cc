@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/support/sim_disk_backend.h"
 
 namespace kvtier::test {
@@ -39,7 +41,7 @@ class PathHealthTest : public testing::Test {
   DiskStats stats_;
   DiskIo io_{ring_, stats_};
   const DiskStoreOptions options_{.probe_interval_ns = 100 * kNsPerMs};
-  std::vector<std::byte> unit_ = std::vector<std::byte>(kAlignmentMin);
+  alignas(kAlignmentMin) std::array<std::byte, kAlignmentMin> unit_{};
   PathHealth health_{io_, IoFile{0}, options_, unit_};
   TimeNs now_ns_ = kNsPerSecond;
 };

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "daemon/disk/headroom.h"
+#include "daemon/io/headroom.h"
 #include "libkvclient/base/units.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/kvctl/in_process.h"

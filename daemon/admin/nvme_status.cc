@@ -20,8 +20,8 @@ std::string failure_text(const DiskPathSnapshot& path) {
   if (path.state == PathState::kSlow) return "its device does not answer in time";
   if (path.state == PathState::kFull)
     return "it takes nothing new: no segment is free, and none can be reclaimed, as their indexes are "
-           "damaged; a "
-           "restart of kvtierd makes new ones";
+           "damaged; "
+           "a restart of kvtierd makes new ones";
   if (path.error == 0) return {};
   const std::string advice(io_advice(path.error));
   return std::strerror(path.error) + (advice.empty() ? "" : "; " + advice);

@@ -6,6 +6,7 @@
 
 #include "daemon/disk/format.h"
 #include "daemon/disk/store_choice.h"
+#include "daemon/io/headroom.h"
 #include "libkvclient/base/units.h"
 #include "libkvclient/wire/types.h"
 
@@ -24,13 +25,10 @@ IoFact<bool> choose_direct(const PathProbe& probe, DirectUse use) {
 // What stays free where no setting says it. Where the file system does not tell its size own_path() finds out too.
 std::uint64_t headroom_of(const DiskFolder& folder, const PathOpeningOptions& options) {
   if (options.headroom_bytes != 0) return options.headroom_bytes;
-  constexpr std::uint64_t kShare = 20;
-  constexpr std::uint64_t kShareMost = 4;  // a small file system would have no room at all
   struct statfs system {};
   if (::statfs(folder.folder.c_str(), &system) != 0) return kGiB;
-  const auto bytes =
-      static_cast<std::uint64_t>(system.f_blocks) * static_cast<std::uint64_t>(system.f_frsize);
-  return std::min(std::max(kGiB, bytes / kShare), bytes / kShareMost);
+  return headroom_default(static_cast<std::uint64_t>(system.f_blocks) *
+                          static_cast<std::uint64_t>(system.f_frsize));
 }
 
 PathOwnerOptions owner_options(const DiskFolder& folder, const PathOpeningOptions& options,

@@ -41,6 +41,7 @@ void share() {
   std::vector<std::uint32_t> tokens(std::size_t{4} * space.block_tokens());
   tokens[0] = 1, tokens[1] = 2, tokens[2] = 3;  // the prompt
   const std::vector<kvc_key> keys = space.keys(tokens);
+  (void)space.restore(keys, 0);  // what only a disk has comes back into memory; nothing there: no round trip
   const std::size_t computed = compute_missing(space, keys);
   kvclient::Lease lease = client.lease(keys.size());
   space.acquire(keys, lease);

@@ -36,6 +36,7 @@ def main():
         space = client.space(MODEL)
         tokens = [1, 2, 3] + [0] * (4 * space.block_tokens - 3)  # the prompt
         keys = space.keys(tokens)
+        space.restore(keys)  # what only a disk has comes back into memory; nothing there: no round trip
         computed = compute_missing(space, keys)
         with space.acquire(keys) as lease:
             for index in range(len(lease)):

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/system/daemon_process.h"
+#include <filesystem>
+
+#include "tests/system/daemon_fixture.h"
 
 namespace kvtier::test {
 namespace {
@@ -63,6 +65,29 @@ TEST(Example, each_language_reads_what_another_computed) {
     EXPECT_EQ(done.exit_code, 0) << example.language << done.said;
     EXPECT_NE(done.said.find(wanted), std::string::npos) << example.language << done.said;
     wanted = "computed 0, read 4 of 4";
+  }
+}
+
+// What a daemon of before left on disk is read, not computed.
+TEST(Example, reads_from_disk_what_was_computed_before_a_restart) {
+  for (const Example& example : examples()) {
+    SCOPED_TRACE(example.language);
+    DaemonPlace place;
+    std::filesystem::create_directory(place.file("disk"));
+    place.write_config(
+        "nvme:\n  segment_bytes: 8MiB\n  headroom: 1MiB\n  write_policy: through\n  paths:\n    - {dir: " +
+        place.file("disk") + ", bytes: 33MiB}\n");
+    for (const char* wanted : {"computed 4, read 4 of 4", "computed 0, read 4 of 4"}) {
+      const std::unique_ptr<ChildProcess> daemon = place.start();
+      ASSERT_NE(daemon, nullptr) << place.output();
+      const Outcome done = run(example, place);
+      EXPECT_NE(done.said.find(wanted), std::string::npos) << done.said << place.output();
+      EXPECT_TRUE(eventually([&] {
+        return counters_of(place)["demotions"] + counters_of(place)["disk_recovered"] >= 4;
+      })) << place.output();
+      daemon->signal(SIGTERM);
+      EXPECT_EQ(daemon->wait(), 0) << place.output();
+    }
   }
 }
 

@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 
 constexpr int kUnmeasured = 2;
 constexpr std::uint64_t kSessions = 40;
-constexpr std::uint64_t kTurns = 4;
-constexpr std::uint64_t kTurnBlocks = 25;
+constexpr std::uint64_t kTurns = 8;
+constexpr std::uint64_t kTurnBlocks = 12;
 
 class KvbenchTrace : public ::testing::Test {
  protected:
@@ -57,13 +57,19 @@ class KvbenchTrace : public ::testing::Test {
 };
 
 TEST_F(KvbenchTrace, replays_compares_and_keeps_books) {
-  ASSERT_EQ(kvbench(write_trace(), "--clients 2"), 0) << said();
+  const std::string trace = write_trace();
+  // How much is saved before it leaves memory depends on the disk: again, until something came back from there.
+  ASSERT_TRUE(eventually([&] {
+    const int status = kvbench(trace, "--clients 2");
+    EXPECT_EQ(status, 0) << said();
+    return status != 0 || value("hits_disk") > 0;
+  }));
+  ASSERT_FALSE(HasFailure());
   EXPECT_EQ(value("errors"), 0U);
   EXPECT_EQ(value("requests"), kSessions * kTurns);
-  EXPECT_EQ(value("references"), kSessions * kTurnBlocks * (1 + 2 + 3 + 4));
+  EXPECT_EQ(value("references"), kSessions * kTurnBlocks * kTurns * (kTurns + 1) / 2);
   EXPECT_EQ(value("unique_blocks"), kSessions * kTurns * kTurnBlocks);
   EXPECT_EQ(value("hits"), value("hits_memory") + value("hits_disk") + value("hits_waited"));
-  EXPECT_GT(value("hits_disk"), 0U);
   EXPECT_GE(value("written_payloads"), value("put_bytes"));
   EXPECT_GT(answer_.at("write_amplification").get<double>(), 1.0);
   EXPECT_LE(value("disk_file_bytes_max"), value("disk_bytes_bound"));

@@ -1,13 +1,8 @@
 // Clients that take the requests of a trace in turn, as engines do: match, restore what is cold, lease the prefix and
 // compare it, then reserve, fill and commit the rest.
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <unordered_set>
 
@@ -16,11 +11,11 @@
 #include "tools/kvbench/support/failure.h"
 #include "tools/kvbench/support/trace_file.h"
 #include "tools/kvbench/trace.h"
+#include "tools/kvbench/trace_disk_watch.h"
 
 namespace kvtier::bench {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr std::uint64_t kDeadlineNs = 20'000'000'000;
 
 // Requests of the trace, in its order, to whichever client is free.
@@ -142,43 +137,6 @@ class Engine {
   std::vector<Key> keys_;
   std::vector<std::uint8_t> states_, restored_;
   std::vector<kvc_slot> slots_;
-};
-
-// Looks, as long as it lives, at what the file system gave to the files of a folder.
-class DiskWatch {
- public:
-  DiskWatch(std::string folder, TraceBoard& board)
-      : folder_(std::move(folder)), board_(board), thread_([this](const std::stop_token& stop) {
-          while (!stop.stop_requested()) {
-            look();
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-          }
-          look();
-        }) {}
-
- private:
-  void look() {
-    std::uint64_t beside = 0;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-      struct stat info {};
-      if (::stat(entry.path().c_str(), &info) != 0) continue;
-      const std::uint64_t allocated = static_cast<std::uint64_t>(info.st_blocks) * 512;
-      if (entry.path().filename() == "kvtier.data") {
-        raise(board_.disk_file_bytes_max, static_cast<std::uint64_t>(info.st_size));
-        raise(board_.disk_bytes_max, allocated);
-      } else {
-        beside += allocated;
-      }
-    }
-    raise(board_.disk_beside_bytes_max, beside);
-  }
-  static void raise(std::atomic<std::uint64_t>& most, std::uint64_t bytes) {
-    most.store(std::max(most.load(), bytes));
-  }
-
-  const std::string folder_;
-  TraceBoard& board_;
-  std::jthread thread_;  // last: it uses the others
 };
 
 }  // namespace

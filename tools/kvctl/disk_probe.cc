@@ -46,6 +46,7 @@ void look_at_space(const std::string& folder, DiskProbe& probe) {
   if (::statvfs(folder.c_str(), &space) != 0 || ::stat(folder.c_str(), &facts) != 0)
     fail_probe(path_error("statvfs(" + folder + ")", errno));
   probe.free_bytes = std::uint64_t{space.f_bavail} * space.f_frsize;
+  probe.file_system_bytes = std::uint64_t{space.f_blocks} * space.f_frsize;
   probe.device = facts.st_dev;
   if (::stat((folder + "/kvtier.data").c_str(), &facts) == 0)
     probe.store_bytes = static_cast<std::uint64_t>(facts.st_size);

@@ -114,6 +114,9 @@ void print_disk(const DiskProbe& probe) {
     if (row.name != "path")
       print_note("  " + row.name + " " + row.value + (row.reason.empty() ? "" : " (" + row.reason + ")"));
   }
+  if (probe.path.file_system == "tmpfs")
+    print_note(
+        "  memory, not a disk: what lies there is lost at a reboot, and takes room from everything else");
   if (!probe.is_direct)
     print_note("  without O_DIRECT the page cache takes part: reads are as fast as memory");
   print_rates(probe);

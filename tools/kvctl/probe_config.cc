@@ -4,6 +4,7 @@
 #include <bit>
 #include <nlohmann/json.hpp>
 
+#include "daemon/io/headroom.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier::ctl {
@@ -38,7 +39,10 @@ std::vector<PathShare> share_space(const std::vector<DiskProbe>& probes) {
   for (const DiskProbe& probe : probes) {
     const auto sharers =
         static_cast<std::uint64_t>(std::ranges::count(probes, probe.device, &DiskProbe::device));
-    const std::uint64_t bytes = probe.store_bytes + probe.free_bytes / 10 * 9 / sharers;
+    // What the daemon would keep free, which sets nvme.headroom by itself, and a tenth of the rest.
+    const std::uint64_t headroom = headroom_default(probe.file_system_bytes);
+    const std::uint64_t spare = probe.free_bytes - std::min(probe.free_bytes, headroom);
+    const std::uint64_t bytes = probe.store_bytes + spare / 10 * 9 / sharers;
     shares.push_back({probe.path.folder, bytes < kPathBytesMin ? 0 : round_up(bytes, kMiB)});
   }
   return shares;

@@ -42,9 +42,10 @@ extern "C" {
 /* The closed set of outcomes; numbers never change. */
 enum kvc_code {
   KVC_OK = 0,
-  KVC_INVALID = 1,      /* the arguments are wrong; the text names the field. Do not retry. */
-  KVC_NOT_FOUND = 2,    /* a miss */
-  KVC_EXISTS = 3,       /* the block is there already: acquire it instead of computing it */
+  KVC_INVALID = 1,   /* the arguments are wrong; the text names the field. Do not retry. */
+  KVC_NOT_FOUND = 2, /* a miss */
+  KVC_EXISTS =
+      3, /* there already, in memory or on disk: kvc_restore and acquire it instead of computing it */
   KVC_PENDING = 4,      /* another client computes it: kvc_wait */
   KVC_NO_SPACE = 5,     /* memory is short; the cause says who holds it. Go on without the cache */
   KVC_DENIED = 6,       /* this peer may not do that */

@@ -26,7 +26,7 @@ _STATUS = {
 class Slot:
     """One block of a reservation.
 
-    status   "new": fill the buffer, then commit or abort; "exists": acquire it instead; "pending": another client
+    status   "new": fill the buffer, then commit or abort; "exists": restore and acquire it instead; "pending": another client
              computes it, space.wait; "no_space", "unavailable": go on without the cache; "invalid": the key is all
              zero or there twice
     cause    why there is no room ("tier_full", "pinned_by", ...), or the library's word for what it is; else ""

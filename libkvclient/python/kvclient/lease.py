@@ -13,20 +13,23 @@ from .process import process_check, process_token
 
 
 class Lease:
-    """A sequence of read-only memoryviews, one a block. Release it, or use it as a context manager."""
+    """A sequence of read-only memoryviews, one a block; of an unordered one, None for a block that is missing.
+
+    Release it, or use it as a context manager.
+    """
 
     __slots__ = ("_native", "_count", "_views", "_process")
 
     def __init__(self, native):
         self._native = native
         self._count = native.count
-        self._views: dict[int, memoryview] = {}
+        self._views: dict[int, memoryview | None] = {}
         self._process = process_token()
 
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index: int) -> memoryview:
+    def __getitem__(self, index: int) -> memoryview | None:
         position = operator.index(index)
         if position < 0:
             position += self._count
@@ -61,9 +64,11 @@ class Lease:
         self._native = None
 
 
-def views_end(views: dict[int, memoryview]) -> None:
+def views_end(views: dict[int, memoryview | None]) -> None:
     """Their use raises from here on; one over which an array lies stays, for the array needs it."""
     for view in views.values():
+        if view is None:
+            continue
         try:
             view.release()
         except BufferError:

@@ -55,13 +55,19 @@ class Space:
         _, ready, states = self._native.match(keys)
         return Match(ready, states)
 
-    def acquire(self, keys: bytes, all_or_nothing: bool = False, request_id: int = 0) -> Lease:
+    def acquire(
+        self, keys: bytes, all_or_nothing: bool = False, request_id: int = 0, unordered: bool = False
+    ) -> Lease:
         """Leases the longest ready prefix. No round trip; empty while the daemon is away.
+
+        unordered: every block that is ready; the lease has an entry for each key, None where the block is missing.
 
         A block in memory that this client has yet to map, since another process has just begun to use it, is missing
         too; after wait() it is not.
         """
         flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
+        if unordered:
+            flags |= _kvclient.FLAG_UNORDERED
         return Lease(self._native.acquire(keys, flags, request_id))
 
     def reserve(

@@ -27,6 +27,21 @@ def test_blocks_of_one_client_are_read_by_another(space, reader):
             lease[0][0] = 1
 
 
+def test_an_unordered_lease_has_an_entry_for_each_key(space, reader):
+    keys = space.keys(tokens(6))
+    for index in (0, 2, 5):
+        put(space, keys[32 * index : 32 * index + 32])
+    acquire_written(reader, keys[:32]).release()
+    with reader.acquire(keys) as lease:
+        assert len(lease) == 1
+    with reader.acquire(keys, unordered=True) as lease:
+        assert [index for index in range(6) if lease[index] is not None] == [0, 2, 5] and len(lease) == 6
+        for index in (0, 2, 5):
+            assert lease[index] == pattern(keys[32 * index : 32 * index + 32])
+    with pytest.raises(kvclient.Stale):
+        lease[0]
+
+
 def test_what_they_are_is_seen_in_a_shell(client, space):
     keys = space.keys(tokens(2))
     put(space, keys)

@@ -13,6 +13,7 @@ ADAPTERS = {
     "fmt": ["daemon/observe/log.cc"],
     "CLI": ["daemon/app/arguments.cc", "tools/kvbench/command_line.cc", "tools/kvctl/command_line.h", "tests/*/main.cc"],
     "nlohmann": ["daemon/admin/*", "tools/kvctl/*", "tools/kvbench/support/report.cc", "tools/kvbench/support/fio.cc",
+                 "tools/kvbench/support/trace_file.cc",
                  "tests/*"],
     "xxhash": ["libkvclient/base/checksum.cc"],
     "openssl": ["libkvclient/base/digest.cc"],

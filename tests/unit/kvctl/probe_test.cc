@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "daemon/io/headroom.h"
 #include "libkvclient/base/units.h"
 #include "tests/support/scratch_dir.h"
 #include "tests/unit/kvctl/in_process.h"
@@ -48,6 +49,15 @@ TEST(ProbeConfig, FoldersOfOneFileSystemShareIt) {
   EXPECT_EQ(shares[1].bytes, 45 * kGiB);
   EXPECT_EQ(shares[2].bytes, 9 * kGiB);
   EXPECT_EQ(checked(ctl::nvme_config(disks)).at("nvme.segment_bytes"), "128MiB") << "of the smallest";
+}
+
+// What is printed fits beside the room that the daemon leaves free by itself.
+TEST(ProbeConfig, WhatTheDaemonLeavesFreeIsNotGivenAway) {
+  DiskProbe small = disk("/a", 340 * kMiB, 1);
+  small.file_system_bytes = 364 * kMiB;
+  const std::uint64_t bytes = ctl::share_space({small})[0].bytes;
+  EXPECT_GT(bytes, 200 * kMiB);
+  EXPECT_LE(bytes, small.free_bytes - headroom_default(small.file_system_bytes));
 }
 
 // Its file may not become smaller.

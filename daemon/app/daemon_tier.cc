@@ -40,7 +40,15 @@ void Daemon::open_tier() {
     }
   }
   for (const DiskPathFacts& path : tier_facts_.paths) {
-    if (path.is_open && path.is_short)
+    if (path.is_open && path.given_up_bytes != 0)
+      log_->warn("NVMe path begins anew: what its file had is gone",
+                 {{"path", path.folder},
+                  {"bytes", path.given_up_bytes},
+                  {"cause", "nvme.home is fresh, and the file was made elsewhere"}});
+    if (path.is_open && path.lost_bytes != 0)
+      log_->warn("NVMe path lost the end of its file",
+                 {{"path", path.folder}, {"bytes", path.lost_bytes}, {"cause", lost_path_text(path)}});
+    if (path.is_open && path.bytes < path.bytes_wanted)
       log_->warn("NVMe path is smaller than configured",
                  {{"path", path.folder}, {"cause", short_path_text(path)}});
   }

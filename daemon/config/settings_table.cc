@@ -111,7 +111,8 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
    [](Config& config, const SettingValue& value) { config.nvme.io_deadline_ns = value.number * kNsPerMs; }},
   {{"nvme.home", kChoice, "refuse", 0, 2, "refuse|moved|fresh", kRestart, "",
     "What to do with a file that lies elsewhere than where its store was made: refuse it (it may be a copy of one in use), "
-    "take it as moved, or begin a fresh store over it, whatever is there: then a file may also be made smaller."},
+    "take it as moved, or empty it and begin afresh there, with a file that may be smaller. A store that lies where it was made "
+    "is kept."},
    INTO(nvme.home)},
 
   {{"index.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",

@@ -47,7 +47,7 @@ DiskStore::DiskStore(const DiskStoreOptions& options, IoRing& ring, std::span<co
   make_paths(files);
   opening_ = std::make_unique<StoreOpening>(shared_, store_paths_);
   const Status status = ring.set_region(options.scratch_region, arena_.all());
-  if (!status.is_ok()) refuse(status);
+  if (!status.is_ok() || !options.refusal.is_ok()) refuse(status.is_ok() ? options.refusal : status);
 }
 
 DiskStore::~DiskStore() = default;
@@ -151,8 +151,7 @@ void DiskStore::begin_recovery() {
   verify_.set_paths(std::move(verified));
   flush_.set_paths(jobs);
   marks_.set_paths(std::move(jobs));
-  recovery_ = std::make_unique<StoreRecovery>(shared_, std::move(recovered), index_buffer_, move_buffer_,
-                                              opening_->is_fresh());
+  recovery_ = std::make_unique<StoreRecovery>(shared_, std::move(recovered), index_buffer_, move_buffer_);
   step_ = Step::kRecovering;
 }
 

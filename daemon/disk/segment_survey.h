@@ -16,7 +16,10 @@ class SegmentSurvey {
     std::uint32_t index_bytes = 0;  ///< of an intact trailer
   };
 
-  /// Uses the path's memory for footers.
+  static constexpr std::size_t kBatch = 16;
+  static constexpr std::uint64_t kScratchBytes = 2 * kBatch * std::uint64_t{kAlignmentMax};
+
+  /// Uses kScratchBytes of the path's memory for footers.
   SegmentSurvey(StoreShared& shared, StorePath& path)
       : shared_(shared), path_(path), pieces_(shared.io, 2 * kBatch) {}
 
@@ -35,8 +38,6 @@ class SegmentSurvey {
   [[nodiscard]] bool has_other_version() const { return has_other_version_; }
 
  private:
-  static constexpr std::size_t kBatch = 16;
-
   void begin_batch(TimeNs now_ns);
   void end_batch();
   void look(std::uint32_t segment, std::span<const std::byte> head, std::span<const std::byte> tail);

@@ -17,11 +17,6 @@ Status refuse(std::span<const PathFinding> paths, std::size_t path, const std::s
   return {Code::kInvalid, name_of(paths, path) + ": " + why + " Nothing was changed."};
 }
 
-bool is_elsewhere(const PathFinding& path) {
-  const Superblock& block = path.superblock.superblock;
-  return block.home_fsid != path.file.home_fsid || block.home_inode != path.file.home_inode;
-}
-
 Status check_new(std::span<const PathFinding> paths, std::size_t i) {
   if (!paths[i].has_content) return Status::ok();
   return refuse(
@@ -32,7 +27,7 @@ Status check_new(std::span<const PathFinding> paths, std::size_t i) {
 
 Status check_old(std::span<const PathFinding> paths, std::size_t i, const DiskStoreOptions& options) {
   const Superblock& block = paths[i].superblock.superblock;
-  if (options.home == HomePolicy::kRefuse && is_elsewhere(paths[i])) {
+  if (options.home != HomePolicy::kMoved && is_elsewhere(paths[i])) {
     return refuse(paths, i,
                   "its file was made elsewhere (file system " + std::to_string(block.home_fsid) + ", inode " +
                       std::to_string(block.home_inode) + "; here " + std::to_string(paths[i].file.home_fsid) +
@@ -90,21 +85,33 @@ Superblock made_new(const DiskStoreOptions& options, std::uint32_t number) {
   return block;
 }
 
-// A path that grew has more segments; one that shrank has the file end before the last ones.
 void fit(Superblock& block, const PathFinding& path) {
-  block.segment_count = std::max(block.segment_count, segments_in(path.file.bytes, block.segment_bytes));
+  block.segment_count = segments_in(path.file.bytes, block.segment_bytes);
   block.home_fsid = path.file.home_fsid;
   block.home_inode = path.file.home_inode;
 }
 
 }  // namespace
 
+bool is_elsewhere(const PathFinding& path) {
+  if (path.superblock.is_new) return false;
+  const Superblock& block = path.superblock.superblock;
+  return block.home_fsid != path.file.home_fsid || block.home_inode != path.file.home_inode;
+}
+
+std::uint64_t lost_bytes(const PathFinding& path) {
+  if (path.superblock.is_new) return 0;
+  const Superblock& block = path.superblock.superblock;
+  const std::uint64_t had = segments_end(block.segment_count, block.segment_bytes);
+  return had - std::min(had, path.file.bytes);
+}
+
 Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskStoreOptions& options,
                                  std::uint64_t wall_ns) {
   KV_RETURN_IF_ERROR(check_all(paths, options));
   Known known = know(paths);
   StoreChoice choice{.is_new = known.old_paths == 0, .is_path_missing = known.path_count > known.old_paths};
-  if (choice.is_new || options.home == HomePolicy::kFresh) {
+  if (choice.is_new) {
     known.store = options.fresh_store;
     known.created_ns = wall_ns;
   }

@@ -18,6 +18,11 @@ struct PathFinding {
   std::uint64_t epoch_max = 0;  ///< of its segment headers and trailers
 };
 
+/// Its store was made on another file system, or in another file: it may be a copy.
+bool is_elsewhere(const PathFinding& path);
+/// Of the file that its store had when it opened last, and that are gone: it was cut from outside.
+std::uint64_t lost_bytes(const PathFinding& path);
+
 struct StoreChoice {
   std::vector<Superblock> superblocks;  ///< to be written, one a path: epoch and revision are raised
   bool is_new = false;
@@ -32,6 +37,10 @@ Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskS
 /// Segments of that size in a file, with what lies before them.
 constexpr std::uint64_t segments_in(std::uint64_t file_bytes, std::uint64_t segment_bytes) {
   return file_bytes <= kSegmentsOffset ? 0 : (file_bytes - kSegmentsOffset) / segment_bytes;
+}
+/// Where so many of them end.
+constexpr std::uint64_t segments_end(std::uint64_t count, std::uint64_t segment_bytes) {
+  return kSegmentsOffset + count * segment_bytes;
 }
 /// Fewer cannot work: one open, one to move into, one to be reclaimed.
 inline constexpr std::uint32_t kSegmentsMin = 4;

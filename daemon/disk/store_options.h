@@ -7,6 +7,7 @@
 #include "daemon/disk/format_geometry.h"
 #include "daemon/disk/write_budget.h"
 #include "daemon/io/io_types.h"
+#include "libkvclient/base/status.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -20,11 +21,11 @@ struct StoreFile {
   std::string folder;  ///< for messages; empty: the path's number is
 };
 
-/// What to do with a file that lies elsewhere than where its store was made.
+/// What to do with a file that lies elsewhere than where its store was made. One that lies there is kept, always.
 enum class HomePolicy : std::uint8_t {
   kRefuse,  ///< it may be a copy, whose original lives on (D-15)
   kMoved,   ///< somebody says that the original is gone: the same store, here from now on
-  kFresh,   ///< somebody says that it is a copy: a new store, its blocks are dropped
+  kFresh,  ///< somebody says that it is a copy: it is emptied before the store opens, by whoever owns the file
 };
 
 struct DiskStoreOptions {
@@ -44,6 +45,7 @@ struct DiskStoreOptions {
   std::uint64_t wall_minus_monotonic_ns = 0;  ///< for times on disk
   WriteBudgetOptions budget;                  ///< of what reclaim rewrites
   HomePolicy home = HomePolicy::kRefuse;
+  Status refusal;  ///< what whoever looked at the files before found: not ok, they stay shut for that cause
   StoreId fresh_store{};             ///< random: the id of a store that is made
   IoRegion scratch_region{};         ///< a place of the ring's table for the store's own memory
   std::uint32_t syncs_left_out = 0;  ///< tests: a bit for each SyncCause (path_sync.h)

@@ -6,8 +6,8 @@
 namespace kvtier {
 
 StoreRecovery::StoreRecovery(StoreShared& shared, std::vector<Path> paths, std::span<std::byte> spare,
-                             std::span<std::byte> scan, bool is_fresh)
-    : shared_(shared), paths_(std::move(paths)), scan_(shared, scan), is_fresh_(is_fresh) {
+                             std::span<std::byte> scan)
+    : shared_(shared), paths_(std::move(paths)), scan_(shared, scan) {
   for (const Path& path : paths_) {
     loads_.push_back(std::make_unique<Load>(shared, path.path->footer_scratch));
     total_count_ += std::uint64_t{2} * path.path->segments.count();
@@ -59,7 +59,7 @@ bool StoreRecovery::begin_footer(Load& load, TimeNs now_ns) {
   const std::uint32_t segment = cursor_.segment;
   ++cursor_.path;
   const SegmentSurvey::Found& found = (*path.found)[segment];
-  if (found.findings.trailer != DiskFault::kNone || is_fresh_) {
+  if (found.findings.trailer != DiskFault::kNone) {
     settle(path, segment, found.findings, 0);
     return true;
   }
@@ -84,8 +84,7 @@ void StoreRecovery::end_footer(Load& load) {
 void StoreRecovery::settle(Path& path, std::uint32_t segment, const SegmentFindings& findings,
                            std::uint32_t index_bytes) {
   ++done_count_;
-  RecoveryPlan plan = choose_recovery(findings);
-  if (is_fresh_ && plan.choice != RecoveryChoice::kUnused) plan = {};
+  const RecoveryPlan plan = choose_recovery(findings);
   if (plan.counted != DiskFault::kNone) shared_.stats.count(plan.counted);
   if (plan.choice == RecoveryChoice::kUnused) {
     ++done_count_;
@@ -105,7 +104,7 @@ void StoreRecovery::settle(Path& path, std::uint32_t segment, const SegmentFindi
     // What could not be read may be whole: it is left alone until the next start, and marks stay for it.
     const bool is_unread =
         findings.header == DiskFault::kTruncated || findings.trailer == DiskFault::kTruncated;
-    row.is_void = !is_unread || is_fresh_;
+    row.is_void = !is_unread;
     row.born_min = row.is_void ? kNobodyBorn : 0;
     ++shared_.stats.recovered_dropped;
   }

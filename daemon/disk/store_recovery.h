@@ -25,7 +25,7 @@ class StoreRecovery {
 
   /// `spare`: the memory of one more footer; `scan`: SegmentScan's. The store's, which nobody else uses meanwhile.
   StoreRecovery(StoreShared& shared, std::vector<Path> paths, std::span<std::byte> spare,
-                std::span<std::byte> scan, bool is_fresh);
+                std::span<std::byte> scan);
 
   void step(TimeNs now_ns);
   [[nodiscard]] bool is_done() const { return step_ == Step::kDone; }
@@ -64,7 +64,6 @@ class StoreRecovery {
   std::vector<Path> paths_;
   std::vector<std::unique_ptr<Load>> loads_;
   SegmentScan scan_;
-  const bool is_fresh_;
   JobStep<Step> step_{shared_.io.changes(), Step::kFooters};
   Cursor cursor_;
   std::vector<Cursor> scans_;  ///< segments that are to be scanned

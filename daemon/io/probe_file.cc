@@ -15,8 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/io/io_status.h"
-#include "libkvclient/base/path_error.h"
+#include "daemon/io/place_error.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -26,12 +25,6 @@ constexpr std::pair<unsigned long, const char*> kFileSystems[] = {
     {EXT4_SUPER_MAGIC, "ext4"}, {TMPFS_MAGIC, "tmpfs"},       {OVERLAYFS_SUPER_MAGIC, "overlay"},
     {XFS_SUPER_MAGIC, "xfs"},   {BTRFS_SUPER_MAGIC, "btrfs"}, {F2FS_SUPER_MAGIC, "f2fs"},
     {NFS_SUPER_MAGIC, "nfs"},   {0x65735546, "fuse"},         {0x2fc12fc1, "zfs"}};
-
-Status refusal(const std::string& folder, int error_number) {
-  const std::string call = "a file in " + folder;
-  const Status status = path_error(call, error_number);
-  return status.code() == Code::kSystem ? io_error(call, error_number) : status;
-}
 
 int open_named(const std::string& folder, int flags) {
   std::string name = folder + "/.kvtier-probe-XXXXXX";
@@ -48,7 +41,7 @@ int open_named(const std::string& folder, int flags) {
 Result<UniqueFd> open_probe_file(const std::string& folder, int flags) {
   UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | flags, S_IRUSR | S_IWUSR));
   if (!fd.is_open() && (errno == EOPNOTSUPP || errno == EISDIR)) fd.reset(open_named(folder, flags));
-  if (!fd.is_open()) return refusal(folder, errno);
+  if (!fd.is_open()) return folder_error("a file in " + folder, folder, errno);
   return fd;
 }
 

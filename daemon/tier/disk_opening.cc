@@ -1,6 +1,7 @@
 #include "daemon/tier/disk_opening.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -20,14 +21,6 @@ std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-// What to do about a folder that does not open, where the cause alone does not say it.
-std::string cure_of(Code code, const std::string& folder) {
-  if (code == Code::kNotFound)
-    return "; make the folder (mkdir -p " + folder + "), or correct dir, and restart kvtierd";
-  if (code == Code::kDenied) return "; give the folder to the daemon's user (chown), and restart kvtierd";
-  return {};
 }
 
 bool is_empty_or_absent(const std::string& file) {
@@ -115,52 +108,50 @@ bool NvmeTier::end() {
   return true;
 }
 
-void DiskOpening::open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine,
-                             DiskAgentParts& parts) {
-  const PathOpeningOptions path_options{.direct = options.direct,
-                                        .segment_bytes = options.segment_bytes,
-                                        .headroom_bytes = options.headroom_bytes,
-                                        .may_shrink = options.home == HomePolicy::kFresh,
-                                        .instance = options.instance,
-                                        .engine = engine};
-  for (std::size_t i = 0; i < options.paths.size(); ++i) {
-    DiskPathFacts& path = facts.paths.emplace_back();
-    Result<OwnedPath> owned = open_disk_path(options.paths[i], path_options, path);
-    if (!owned.is_ok()) {
-      path.cause =
-          "nvme.paths[" + std::to_string(i) + "]: " + path.cause + cure_of(owned.code(), path.folder);
-      continue;
-    }
-    const std::uint64_t corrupt_before = parts.catalog.corrupt_count();
-    const bool has_lost_spaces =
-        !owned.value().is_created && is_empty_or_absent(path.folder + "/" + kSpacesFileName);
-    const Status spaces = parts.catalog.add_folder(path.folder);
+// Every path that is left has been sized. One whose file of spaces cannot be kept is left out all the same.
+void DiskOpening::open_catalog(PathSet& paths, SpaceCatalog& catalog) {
+  for (std::size_t i = 0; i < paths.all().size();) {
+    const PathSet::Each& each = paths.all()[i];
+    const std::string file = facts.paths[each.place].folder + "/" + kSpacesFileName;
+    const std::uint64_t corrupt_before = catalog.corrupt_count();
+    const bool is_missing = is_empty_or_absent(file);
+    const bool has_lost_spaces = each.owned.bytes_found != 0 && is_missing;
+    const Status spaces = catalog.add_folder(facts.paths[each.place].folder);
     if (!spaces.is_ok()) {
-      disown_path(owned.value(), path.folder);
-      path.is_open = false;
-      path.cause = spaces.message();
+      if (is_missing) (void)::unlink(file.c_str());
+      paths.leave_out(i, spaces);
       continue;
     }
-    if (has_lost_spaces || parts.catalog.corrupt_count() > corrupt_before)
-      facts.spaces_damaged.push_back(path.folder + "/" + kSpacesFileName);
-    const IoFile file{static_cast<std::uint32_t>(parts.files.size())};
-    parts.files.push_back({.file = file,
-                           .bytes = owned.value().bytes,
-                           .home_fsid = owned.value().home_fsid,
-                           .home_inode = owned.value().home_inode,
-                           .folder = path.folder});
-    parts.owned.push_back(std::move(owned).value());
-    facts.opened.push_back(i);
+    if (has_lost_spaces || catalog.corrupt_count() > corrupt_before) facts.spaces_damaged.push_back(file);
+    ++i;
   }
-  parts.catalog.complete();
-  facts.spaces_known = parts.catalog.spaces().size();
-  facts.spaces_kept = parts.catalog.kept_aside();
-  facts.spaces_corrupt = parts.catalog.corrupt_count();
+  catalog.complete();
+  facts.spaces_known = catalog.spaces().size();
+  facts.spaces_kept = catalog.kept_aside();
+  facts.spaces_corrupt = catalog.corrupt_count();
   // What another path still had is whole again.
   if (facts.spaces_corrupt == 0 && facts.spaces_known > 0) facts.spaces_damaged.clear();
 }
 
-Status DiskOpening::open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine,
+// The status says why the store is not to be opened.
+Status DiskOpening::open_paths(PathSet& paths, const NvmeTierOptions& options, DiskAgentParts& parts) {
+  paths.own(options.paths);
+  Status refusal = paths.look();
+  if (refusal.is_ok()) {
+    paths.settle();
+    open_catalog(paths, parts.catalog);
+  } else {
+    paths.disown();
+  }
+  parts.files = paths.files();
+  for (PathSet::Each& each : paths.all()) {
+    facts.opened.push_back(each.place);
+    parts.owned.push_back(std::move(each.owned));
+  }
+  return refusal;
+}
+
+Status DiskOpening::open_agent(const DiskAgentOptions& options, const IoEngineOptions& engine,
                                DiskAgentParts parts) {
   Result<std::unique_ptr<IoBackend>> backend = open_io_engine(engine);
   if (!backend.is_ok()) return backend.status();
@@ -176,20 +167,27 @@ Status DiskOpening::open_agent(const NvmeTierOptions& options, const IoEngineOpt
   }
   Result<std::unique_ptr<RingWaiter>> waiter = RingWaiter::create(*parts.ring);
   if (!waiter.is_ok()) return waiter.status();
-  tier.reset(new NvmeTier(agent_options(options), std::move(parts), std::move(waiter).value()));
+  tier.reset(new NvmeTier(options, std::move(parts), std::move(waiter).value()));
   return Status::ok();
 }
 
 DiskOpening DiskOpening::open(const NvmeTierOptions& options) {
   DiskOpening opening;
   const IoEngineOptions engine = engine_options(options);
+  const PathOpeningOptions path_options{.direct = options.direct,
+                                        .segment_bytes = options.segment_bytes,
+                                        .headroom_bytes = options.headroom_bytes,
+                                        .instance = options.instance,
+                                        .engine = engine};
+  DiskAgentOptions agent = agent_options(options);
   DiskAgentParts parts;
-  opening.open_paths(options, engine, parts);
+  PathSet paths(path_options, agent.store, opening.facts.paths);
+  agent.store.refusal = opening.open_paths(paths, options, parts);
   if (parts.files.empty()) {
     opening.status = {Code::kUnavailable, opening.facts.paths.empty() ? "no path is configured"
                                                                       : opening.facts.paths.front().cause};
   } else {
-    opening.status = opening.open_agent(options, engine, std::move(parts));
+    opening.status = opening.open_agent(agent, engine, std::move(parts));
   }
   return opening;
 }

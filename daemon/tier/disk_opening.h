@@ -9,7 +9,7 @@
 
 #include "daemon/io/ring_waiter.h"
 #include "daemon/tier/disk_agent.h"
-#include "daemon/tier/path_opening.h"
+#include "daemon/tier/path_set.h"
 
 namespace kvtier {
 
@@ -88,8 +88,9 @@ struct DiskOpening {
   static DiskOpening open(const NvmeTierOptions& options);
 
  private:
-  void open_paths(const NvmeTierOptions& options, const IoEngineOptions& engine, DiskAgentParts& parts);
-  Status open_agent(const NvmeTierOptions& options, const IoEngineOptions& engine, DiskAgentParts parts);
+  Status open_paths(PathSet& paths, const NvmeTierOptions& options, DiskAgentParts& parts);
+  void open_catalog(PathSet& paths, SpaceCatalog& catalog);
+  Status open_agent(const DiskAgentOptions& options, const IoEngineOptions& engine, DiskAgentParts parts);
 };
 
 /// What is taken of a day's budget for puts, and for moving what is worth keeping.

@@ -31,18 +31,6 @@ std::uint64_t headroom_of(const DiskFolder& folder, const PathOpeningOptions& op
                           static_cast<std::uint64_t>(system.f_frsize));
 }
 
-PathOwnerOptions owner_options(const DiskFolder& folder, const PathOpeningOptions& options,
-                               const DiskPathFacts& facts) {
-  return {.folder = folder.folder,
-          .bytes_max = folder.bytes,
-          .bytes_min = kSegmentsOffset + kSegmentsMin * options.segment_bytes,
-          .step_bytes = options.segment_bytes,
-          .headroom_bytes = facts.headroom_bytes,
-          .may_shrink = options.may_shrink,
-          .use_direct = facts.direct.value,
-          .instance = options.instance};
-}
-
 Result<OwnedPath> try_path(const DiskFolder& folder, const PathOpeningOptions& options,
                            DiskPathFacts& facts) {
   const Result<PathProbe> probe = probe_path(folder.folder, options.engine);
@@ -57,15 +45,44 @@ Result<OwnedPath> try_path(const DiskFolder& folder, const PathOpeningOptions& o
   }
   if (facts.direct.value) facts.alignment = probe.value().alignment.value;
   facts.headroom_bytes = headroom_of(folder, options);
-  return own_path(owner_options(folder, options, facts));
+  return own_path({.folder = folder.folder, .use_direct = facts.direct.value, .instance = options.instance});
 }
 
 }  // namespace
 
+std::string lost_path_text(const DiskPathFacts& facts) {
+  if (facts.lost_bytes == 0) return {};
+  return "lost the last " + format_size(facts.lost_bytes) +
+         " of its file, and the blocks there: something other than kvtierd cut " +
+         std::string(kStoreFileName) + "; look for what did, or restart kvtierd to go on without them";
+}
+
 std::string short_path_text(const DiskPathFacts& facts) {
-  return "has " + format_size(facts.bytes) + " of " + format_size(facts.bytes_wanted) +
-         ": its file system had no more beside the " + format_size(facts.headroom_bytes) +
+  const std::string lost = lost_path_text(facts);
+  if (facts.bytes >= facts.bytes_wanted) return lost;
+  return (lost.empty() ? lost : lost + "; and it ") + "has " + format_size(facts.bytes) + " of " +
+         format_size(facts.bytes_wanted) + ": its file system had no more beside the " +
+         format_size(facts.headroom_bytes) +
          " of nvme.headroom that stay free; free room and restart, or lower nvme.paths[].bytes";
+}
+
+PathSizeOptions path_size_options(const PathFinding& finding, const PathOpeningOptions& options,
+                                  const DiskPathFacts& facts) {
+  const std::uint64_t segment_bytes =
+      finding.superblock.is_new ? options.segment_bytes : finding.superblock.superblock.segment_bytes;
+  return {.bytes_max = facts.bytes_wanted,
+          .bytes_min = segments_end(kSegmentsMin, segment_bytes),
+          .step_bytes = segment_bytes,
+          .headroom_bytes = facts.headroom_bytes};
+}
+
+Status settle_disk_path(OwnedPath& path, const PathSizeOptions& size, DiskPathFacts& facts) {
+  const std::uint64_t found = path.bytes;
+  KV_RETURN_IF_ERROR(size_path(path, size));
+  facts.bytes = path.bytes;
+  facts.given_up_bytes = size.is_given_up ? found : 0;
+  facts.is_short = path.is_short || facts.lost_bytes != 0;
+  return Status::ok();
 }
 
 Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOptions& options,
@@ -77,7 +94,6 @@ Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOpti
   if (owned.is_ok()) {
     facts.bytes = owned.value().bytes;
     facts.file_inode = owned.value().home_inode;
-    facts.is_short = owned.value().is_short;
   } else {
     facts.cause = owned.status().message();
   }

@@ -315,5 +315,61 @@ TEST_F(Nvme, a_store_that_lies_elsewhere_is_refused_and_untouched) {
   EXPECT_EQ(kvctl({"status"}), 0) << said();
 }
 
+// Of a file that was cut from outside blocks are gone: said by log and status, and by the next start no more.
+TEST_F(Nvme, D11_the_end_of_a_file_that_is_gone_is_said) {
+  configure({folder("a")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  end();
+  std::filesystem::resize_file(place_.file("a") + "/kvtier.data", 40 << 20);
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1) << said();
+  EXPECT_NE(said().find("lost the last 89 MiB of its file, and the blocks there"), std::string::npos)
+      << said();
+  EXPECT_NE(place_.output().find("NVMe path lost the end of its file"), std::string::npos) << place_.output();
+  end();
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+}
+
+// Another program's file was cut to the path's size, or grew to it, and then refused with "Nothing was changed".
+TEST_F(Nvme, D15_another_programs_file_keeps_its_size_whatever_home_says) {
+  for (const char* home : {"  home: refuse\n", "  home: fresh\n"}) {
+    for (const std::uintmax_t bytes : {std::uintmax_t{15}, std::uintmax_t{300} << 20}) {
+      const std::string file = folder("a") + "/kvtier.data";
+      std::ofstream(file, std::ios::trunc) << "another program";
+      std::filesystem::resize_file(file, bytes);
+      configure({folder("a"), folder("b")}, home);
+      ASSERT_TRUE(start_small()) << place_.output();
+      EXPECT_TRUE(status_comes_to("no store of this program. Nothing was changed")) << said();
+      end();
+      EXPECT_EQ(std::filesystem::file_size(file), bytes);
+      EXPECT_TRUE(std::filesystem::is_empty(place_.file("b"))) << "neither data nor spaces nor lock";
+    }
+  }
+}
+
+// At every start it emptied the store that the start before had made.
+TEST_F(Nvme, D15_home_fresh_gives_up_a_copy_and_keeps_a_store_at_home) {
+  configure({folder("a")}, "  home: fresh\n");
+  ASSERT_TRUE(start_small()) << place_.output();
+  {
+    CacheClient client({.socket = place_.socket()});
+    ASSERT_NO_FATAL_FAILURE(save(client, 0, 4));
+  }
+  end();
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_TRUE(counter_reaches("nvme_recovered_blocks", 100)) << said();
+  EXPECT_EQ(place_.output().find("begins anew"), std::string::npos) << place_.output();
+  end();
+  std::filesystem::copy(place_.file("a"), place_.file("copy"), std::filesystem::copy_options::recursive);
+  configure({place_.file("copy")}, "  home: fresh\n", "100MiB");
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_NE(place_.output().find("NVMe path begins anew"), std::string::npos) << place_.output();
+  EXPECT_TRUE(status_has("0 B used")) << said();
+  EXPECT_EQ(counter("nvme_recovered_blocks"), 0U);
+  end();
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "daemon/disk/path_size.h"
 #include "tests/support/sim_store.h"
 
 namespace kvtier::test {
@@ -19,14 +20,11 @@ Result<std::unique_ptr<KernelStore>> KernelStore::open(const std::string& folder
   options.fresh_store = {{7, 8}};
   options.scratch_region = IoRegion{0};
   const std::uint64_t bytes = kSegmentsOffset + 8 * options.segment_bytes;
-  Result<OwnedPath> owned = own_path({.folder = folder,
-                                      .bytes_max = bytes,
-                                      .bytes_min = bytes,
-                                      .step_bytes = options.segment_bytes,
-                                      .use_direct = use_direct,
-                                      .instance = "the test"});
+  Result<OwnedPath> owned = own_path({.folder = folder, .use_direct = use_direct, .instance = "the test"});
   if (!owned.is_ok()) return owned.status();
   kernel->owned_ = std::move(owned).value();
+  KV_RETURN_IF_ERROR(size_path(
+      kernel->owned_, {.bytes_max = bytes, .bytes_min = bytes, .step_bytes = options.segment_bytes}));
   Result<std::unique_ptr<IoBackend>> backend = open_io_engine({.engine = engine, .depth = 16});
   if (!backend.is_ok()) return backend.status();
   kernel->ring_ = std::make_unique<IoRing>(std::move(backend).value(), IoRingOptions{});

@@ -109,19 +109,53 @@ TEST(StoreOpen, ACopyIsRefusedAndTakenWithAFreshIdentityOnly_D15) {
   }
   EXPECT_TRUE(SimStore(disk, small_sim_options(), 1, kFileBytes).open()) << "its home is here now";
   disk.image(disk.open("path0")) = copied;
+  // Its owner empties a file that is given up; one that was not is refused.
   options.store.home = HomePolicy::kFresh;
   options.store.fresh_store = {{77, 88}};
+  expect_refusal(disk, options, Code::kInvalid, "its file was made elsewhere");
+  std::ranges::fill(disk.image(disk.open("path0")), std::byte{0});
   {
     SimStore sim(disk, options, 1, kFileBytes);
     ASSERT_TRUE(sim.open()) << sim.store().status().to_string();
     EXPECT_EQ(sim.index().size(), 0U) << "the blocks are the original's";
+    EXPECT_EQ(sim.store().used_bytes(), 0U);
     for (std::uint64_t i = 100; i < 160; ++i) ASSERT_EQ(sim.put_one(sim_key(i)), Code::kOk);
     EXPECT_EQ(sim.flush_now(), Code::kOk);
+  }
+  // A store that lies where it was made is kept, at every start.
+  {
+    SimStore again(disk, options, 1, kFileBytes);
+    ASSERT_TRUE(again.open()) << again.store().status().to_string();
+    EXPECT_TRUE(again.find(sim_key(159)).has_value());
   }
   SimStore sim(disk, small_sim_options(), 1, kFileBytes);
   ASSERT_TRUE(sim.open());
   EXPECT_FALSE(sim.find(sim_key(3)).has_value());
   EXPECT_EQ(sim.read(sim_key(159)), Code::kOk);
+}
+
+TEST(StoreOpen, WhoeverLookedBeforeMayRefuse) {
+  SimDisk disk(1);
+  make_store(disk);
+  SimStoreOptions options = small_sim_options();
+  options.store.refusal = {Code::kInvalid, "that was found before"};
+  expect_refusal(disk, options, Code::kInvalid, "that was found before");
+}
+
+// What was there when it opened last, and no more than that.
+TEST(StoreOpen, TheEndOfAFileThatIsGoneIsToldOnce) {
+  PathFinding finding;
+  finding.superblock.superblock = {.segment_bytes = kMiB, .segment_count = 8};
+  finding.file.bytes = kSegmentsOffset + 8 * kMiB + 17;
+  EXPECT_EQ(lost_bytes(finding), 0U);
+  finding.file.bytes = kSegmentsOffset + 5 * kMiB;
+  EXPECT_EQ(lost_bytes(finding), 3 * kMiB);
+  finding.superblock.superblock.store = {{1, 2}};
+  DiskStoreOptions options;
+  options.home = HomePolicy::kMoved;
+  const Result<StoreChoice> choice = choose_store({&finding, 1}, options, 0);
+  ASSERT_TRUE(choice.is_ok()) << choice.status().to_string();
+  EXPECT_EQ(choice.value().superblocks[0].segment_count, 5U);
 }
 
 TEST(StoreOpen, PathsOfTwoStoresAreRefused) {

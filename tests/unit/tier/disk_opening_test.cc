@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 
 #include "daemon/disk/format_seal.h"
 #include "daemon/tier/space_format.h"
@@ -117,6 +119,180 @@ TEST(DiskOpening, ASpacesFileOfAnotherVersionLeavesItsPathOutUntouched) {
   EXPECT_FALSE(opening.facts.paths[0].is_open);
   EXPECT_NE(opening.facts.paths[0].cause.find("version"), std::string::npos);
   EXPECT_EQ(opening.facts.opened, std::vector<std::size_t>{1});
+}
+
+/// Size and content of every file below a folder.
+std::map<std::string, std::pair<std::uintmax_t, std::string>> files_below(const std::string& folder) {
+  std::map<std::string, std::pair<std::uintmax_t, std::string>> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    // The lock names whoever opened last, and has nothing to keep.
+    const bool is_lock = entry.path().filename() == kStoreLockName;
+    std::string content(std::istreambuf_iterator<char>(file), {});
+    files[entry.path()] = {entry.file_size(),
+                           is_lock ? "" : std::to_string(std::hash<std::string>{}(content))};
+  }
+  return files;
+}
+
+std::string make_foreign(const ScratchDir& dir, std::uint64_t bytes) {
+  const std::string folder = make_folder(dir, "foreign");
+  std::ofstream(folder + "/" + kStoreFileName) << "another program's";
+  std::filesystem::resize_file(folder + "/" + kStoreFileName, bytes);
+  return folder;
+}
+
+/// A store of 33 MiB that ended cleanly, with a block.
+std::string make_store(const ScratchDir& dir, const std::string& name) {
+  std::string folder = make_folder(dir, name);
+  RunningTier life(options_of({folder}));
+  life.open();
+  DiskCommand put = life.command(DiskCommandKind::kPut, 1, 1);
+  put.is_group_end = true;
+  life.send(put);
+  EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
+  life.close();
+  return folder;
+}
+
+/// The blocks that a start finds.
+std::size_t count_entries(const NvmeTierOptions& options) {
+  RunningTier life(options);
+  if (life.opening().tier == nullptr) return 0;
+  life.open();
+  const auto is_entry = [](const DiskNews& each) { return each.kind == DiskNewsKind::kEntry; };
+  const auto entries = static_cast<std::size_t>(std::ranges::count_if(life.news, is_entry));
+  life.close();
+  return entries;
+}
+
+/// Opens, expects that the store stays shut with these words, and that no file is another, or there.
+void expect_shut(const ScratchDir& dir, const NvmeTierOptions& options, const std::string& words) {
+  const auto before = files_below(dir.path());
+  {
+    const DiskOpening opening = DiskOpening::open(options);
+    ASSERT_NE(opening.tier, nullptr) << opening.status.to_string();
+    (void)opening.tier->agent().do_work(kNsPerSecond);
+    EXPECT_EQ(opening.tier->snapshot().read().state, NvmeTierState::kRefused);
+    const std::string refusal = opening.tier->snapshot().refusal();
+    EXPECT_NE(refusal.find(words), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("Nothing was changed"), std::string::npos) << refusal;
+  }
+  EXPECT_EQ(files_below(dir.path()), before);
+}
+
+// A file that was larger than the path may be was cut, a smaller one grew, before anybody looked whose it is.
+TEST(DiskOpening, AForeignFileKeepsItsSizeAndContent_D15) {
+  for (const std::uint64_t bytes : {std::uint64_t{15}, 40 * kMiB}) {
+    for (const HomePolicy home : {HomePolicy::kRefuse, HomePolicy::kFresh}) {
+      const ScratchDir dir;
+      NvmeTierOptions options = options_of({make_foreign(dir, bytes), make_folder(dir, "new")});
+      options.home = home;
+      expect_shut(dir, options, "no store of this program");
+    }
+  }
+}
+
+TEST(DiskOpening, FilesOfTwoStoresKeepTheirSizesAndNoneIsMade_D15) {
+  const ScratchDir dir;
+  const std::vector<std::string> folders = {make_store(dir, "a"), make_store(dir, "b"),
+                                            make_folder(dir, "new")};
+  NvmeTierOptions options = options_of(folders);
+  for (DiskFolder& path : options.paths) path.bytes = 50 * kMiB;
+  expect_shut(dir, options, "it belongs to another store");
+}
+
+TEST(DiskOpening, WhatFindsNoRoomLeavesNothing) {
+  const ScratchDir dir;
+  NvmeTierOptions options = options_of({make_folder(dir, "a")});
+  options.headroom_bytes = 1ULL << 60;
+  const DiskOpening opening = DiskOpening::open(options);
+  EXPECT_EQ(opening.tier, nullptr);
+  EXPECT_TRUE(files_below(dir.path()).empty());
+}
+
+TEST(DiskOpening, FreshKeepsAStoreThatIsAtHomeAndEmptiesACopy_D15) {
+  const ScratchDir dir;
+  NvmeTierOptions options = options_of({make_store(dir, "a")});
+  options.home = HomePolicy::kFresh;
+  for (int start = 0; start < 2; ++start) EXPECT_EQ(count_entries(options), 1U);
+  std::filesystem::copy(dir.file("a"), dir.file("copy"), std::filesystem::copy_options::recursive);
+  options = options_of({dir.file("copy")});
+  expect_shut(dir, options, "it may be a copy");
+  options.home = HomePolicy::kFresh;
+  options.paths[0].bytes = 25 * kMiB;  // smaller than what is given up
+  {
+    DiskOpening opening = DiskOpening::open(options);
+    ASSERT_NE(opening.tier, nullptr);
+    EXPECT_EQ(opening.facts.paths[0].given_up_bytes, 33 * kMiB);
+    EXPECT_EQ(opening.facts.paths[0].bytes, 25 * kMiB);
+  }
+  EXPECT_EQ(count_entries(options), 0U);
+  options.home = HomePolicy::kRefuse;
+  RunningTier life(options);
+  life.open();
+  life.close();
+  EXPECT_EQ(life.tier().snapshot().read().paths[0].used_bytes, 0U) << "nothing of the old one is counted";
+}
+
+// A copy beside a path of the store: it alone begins anew.
+TEST(DiskOpening, FreshGivesUpTheCopyAndKeepsThePathBesideIt_D15) {
+  const ScratchDir dir;
+  const std::string home = make_store(dir, "a");
+  make_store(dir, "b");
+  std::filesystem::copy(dir.file("b"), dir.file("copy"), std::filesystem::copy_options::recursive);
+  NvmeTierOptions options = options_of({home, dir.file("copy")});
+  options.home = HomePolicy::kFresh;
+  EXPECT_EQ(count_entries(options), 1U);
+  options.home = HomePolicy::kRefuse;
+  EXPECT_EQ(count_entries(options), 1U) << "both are of one store now";
+}
+
+// It grew back with zeros, and nobody was told that blocks were gone.
+TEST(DiskOpening, AFileThatWasCutIsSaidOnce_D11) {
+  for (const std::uint64_t bytes : {std::uint64_t{1000}, 20 * kMiB}) {
+    const ScratchDir dir;
+    const NvmeTierOptions options = options_of({make_store(dir, "a")});
+    std::filesystem::resize_file(dir.file("a/kvtier.data"), bytes);
+    {
+      RunningTier life(options);
+      const DiskPathFacts& path = life.opening().facts.paths[0];
+      ASSERT_NE(life.opening().tier, nullptr);
+      EXPECT_EQ(path.bytes, 33 * kMiB);
+      EXPECT_EQ(path.lost_bytes, 33 * kMiB - bytes);
+      EXPECT_TRUE(path.is_short);
+      EXPECT_NE(short_path_text(path).find("something other than kvtierd cut"), std::string::npos);
+      life.open();
+      life.close();
+    }
+    const DiskOpening next = DiskOpening::open(options);
+    EXPECT_EQ(next.facts.paths[0].lost_bytes, 0U);
+    EXPECT_FALSE(next.facts.paths[0].is_short);
+  }
+}
+
+// Without its line in the settings the default was asked for, and the store was left out: no room.
+TEST(DiskOpening, AStoreThatIsThereHasItsOwnSegments) {
+  const ScratchDir dir;
+  NvmeTierOptions options = options_of({make_store(dir, "a")});
+  options.segment_bytes = 256 * kMiB;
+  options.headroom_bytes = 1ULL << 60;
+  options.paths[0].bytes = 10 * kGiB;
+  EXPECT_EQ(count_entries(options), 1U);
+  EXPECT_EQ(std::filesystem::file_size(dir.file("a/kvtier.data")), 33 * kMiB);
+}
+
+TEST(DiskOpening, OneFolderByTwoNamesIsOnePath_D15) {
+  const ScratchDir dir;
+  const std::string folder = make_folder(dir, "a");
+  std::filesystem::create_directory_symlink(folder, dir.file("link"));
+  const DiskOpening opening = DiskOpening::open(options_of({folder, dir.file("link")}));
+  ASSERT_NE(opening.tier, nullptr);
+  EXPECT_EQ(opening.facts.opened, std::vector<std::size_t>{0});
+  EXPECT_NE(opening.facts.paths[1].cause.find("is the same folder as nvme.paths[0], " + folder),
+            std::string::npos)
+      << opening.facts.paths[1].cause;
 }
 
 TEST(DiskOpening, DirectUseIsWhatItSays) {

@@ -1,0 +1,79 @@
+#include "daemon/disk/store_look.h"
+
+#include <algorithm>
+
+namespace kvtier {
+
+PathFinding StoreLook::Path::finding() const {
+  return {.file = path.file,
+          .superblock = choice,
+          .has_content = survey.has_content(),
+          .epoch_max = survey.epoch_max()};
+}
+
+StoreLook::StoreLook(StoreShared& shared, std::span<const std::unique_ptr<StorePath>> paths)
+    : shared_(shared) {
+  for (const auto& path : paths) paths_.push_back(std::make_unique<Path>(shared, *path));
+}
+
+void StoreLook::refuse(const Status& status) {
+  status_ = status;
+  step_ = Step::kRefused;
+}
+
+void StoreLook::step(TimeNs now_ns) {
+  if (step_ == Step::kDone || step_ == Step::kRefused) return;
+  if (step_ == Step::kBegin) {
+    for (const auto& each : paths_) each->superblock.read(now_ns);
+    step_ = Step::kSuperblocks;
+  }
+  bool is_pending = false;
+  for (const auto& each : paths_) {
+    if (!each->is_in) continue;
+    each->superblock.step(now_ns);
+    if (step_ == Step::kSurvey) each->survey.step(now_ns);
+    is_pending =
+        is_pending || !each->superblock.is_done() || (step_ == Step::kSurvey && !each->survey.is_done());
+  }
+  if (is_pending) return;
+  step_ == Step::kSuperblocks ? after_superblocks() : after_survey();
+}
+
+void StoreLook::after_superblocks() {
+  for (const auto& each : paths_) each->is_in = each->superblock.status().is_ok();
+  if (std::ranges::none_of(paths_, [](const auto& each) { return each->is_in; }))
+    return refuse(paths_.front()->superblock.status());
+  for (const auto& each : paths_) {
+    if (!each->is_in) continue;
+    Result<SuperblockChoice> choice = each->superblock.choose();
+    if (!choice.is_ok()) {
+      const std::string& folder = each->path.file.folder;
+      return refuse(folder.empty() ? choice.status() : choice.status().while_doing(folder));
+    }
+    each->choice = choice.value();
+    begin_survey(*each);
+  }
+  step_ = Step::kSurvey;
+}
+
+void StoreLook::begin_survey(Path& path) {
+  const Superblock& block = path.choice.superblock;
+  const bool is_new = path.choice.is_new;
+  const SegmentGeometry geometry =
+      is_new ? SegmentGeometry{shared_.options.segment_bytes, shared_.options.alignment}
+             : SegmentGeometry{block.segment_bytes, block.alignment};
+  const std::uint64_t count = segments_in(path.path.file.bytes, geometry.segment_bytes);
+  path.survey.start(geometry, block.store, block.path, static_cast<std::uint32_t>(count));
+}
+
+void StoreLook::after_survey() {
+  for (const auto& each : paths_) {
+    if (!each->is_in || !each->survey.has_other_version()) continue;
+    return refuse({Code::kVersion,
+                   "a segment is of another format version than this program's: start the program that "
+                   "wrote it. Nothing was changed."});
+  }
+  step_ = Step::kDone;
+}
+
+}  // namespace kvtier

@@ -109,7 +109,7 @@ Status size_path(OwnedPath& path, const PathSizeOptions& options) {
     if (::ftruncate(path.data.get(), 0) != 0) return Status::from_errno("ftruncate in " + path.folder, errno);
     path.bytes = path.bytes_found = 0;
   }
-  const Status status = allocate(path, options, bytes.value());
+  Status status = allocate(path, options, bytes.value());
   if (status.is_ok()) return sync_path(path);
   // As it was: of a request that failed a part may be allocated.
   (void)::ftruncate(path.data.get(), static_cast<off_t>(path.bytes));

@@ -58,7 +58,7 @@ std::string lost_path_text(const DiskPathFacts& facts) {
 }
 
 std::string short_path_text(const DiskPathFacts& facts) {
-  const std::string lost = lost_path_text(facts);
+  std::string lost = lost_path_text(facts);
   if (facts.bytes >= facts.bytes_wanted) return lost;
   return (lost.empty() ? lost : lost + "; and it ") + "has " + format_size(facts.bytes) + " of " +
          format_size(facts.bytes_wanted) + ": its file system had no more beside the " +

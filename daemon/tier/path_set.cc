@@ -64,7 +64,7 @@ Status PathSet::own_one(const DiskFolder& folder, std::size_t place) {
   }
   Result<OwnedPath> owned = open_disk_path(folder, options_, facts_[place]);
   if (!owned.is_ok()) return owned.status();
-  const Status spaces = check_spaces(folder.folder);
+  Status spaces = check_spaces(folder.folder);
   all_.push_back({.place = place, .owned = std::move(owned).value()});
   if (!spaces.is_ok()) leave_out(all_.size() - 1, spaces);
   return spaces;

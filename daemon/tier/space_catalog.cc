@@ -56,7 +56,7 @@ Status sync_folder(const std::string& folder) {
 std::string keep_aside(const std::string& path, std::span<const std::byte> bytes) {
   constexpr int kKeptMax = 4;
   for (int i = 1; i <= kKeptMax; ++i) {
-    const std::string name = path + ".damaged" + (i == 1 ? "" : "." + std::to_string(i));
+    std::string name = path + ".damaged" + (i == 1 ? "" : "." + std::to_string(i));
     const UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!fd.is_open() && errno == EEXIST) continue;
     if (fd.is_open() && write_all(fd.get(), bytes, 0) && ::fsync(fd.get()) == 0) return name;

@@ -23,8 +23,8 @@ struct DiskProbe {
   PathProbe path;
   bool is_direct =
       false;  ///< what the daemon would do, and what was measured; else the page cache takes part
-  std::uint32_t depth_max = 0;    ///< operations under way at most
-  std::uint64_t free_bytes = 0;   ///< for who is not root
+  std::uint32_t depth_max = 0;   ///< operations under way at most
+  std::uint64_t free_bytes = 0;  ///< for who is not root
   std::uint64_t file_system_bytes = 0;
   std::uint64_t store_bytes = 0;  ///< of a store that is there already; 0: none
   std::uint64_t device = 0;       ///< folders of one file system have the same

@@ -6,7 +6,8 @@
 #
 # BUILD_DIR has bin/ and tests/ (default: build). The fault build (-DKVTIER_FAULTS=ON; default: build-faults) is used
 # where it is there. Every figure goes into FOLDER (default: a new one in the temporary folder) as a JSON object, and
-# into the summary at the end. Exit status: 0 all met, 1 a bar missed or not measured, 2 usage.
+# into the summary at the end. $KVTIER_TRACES: the folder of the traces that the kvsim bars replay. Exit status: 0 all
+# met, 1 a bar missed or not measured, 2 usage.
 #
 # A new bar is a function bar_NAME with a comment behind its name: it runs its program with `measure`, whose output is
 # one JSON object, and then says with `expect KEY OPERATOR LIMIT` what must hold.
@@ -15,6 +16,7 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build
 fault_build=$root/build-faults
+traces=${KVTIER_TRACES:-}
 results=
 missed=0
 bar=
@@ -195,6 +197,33 @@ bar_kill_clients() { # kill -9 of a client 500 times, half of them at named poin
 bar_kill_daemon() { # kill -9 of the daemon 100 times, warm and cold
   measure kill-daemon "$build/tests/kill_bars" daemon --kills 100
   measure kill-daemon-cold "$build/tests/kill_bars" daemon --cold --kills 100
+}
+
+# kvsim_cell TRACE POLICY PERCENT RATIO TOLERANCE: a cell of the table that others computed
+kvsim_cell() {
+  measure "kvsim-$(basename "$1")-$2-$3" "$build/bin/kvsim" replay "$traces/$1.jsonl.zst" --policy "$2" --capacity-pct "$3" --json
+  expect hit_ratio ">=" "$(awk "BEGIN { print $4 - $5 }")"
+  expect hit_ratio "<=" "$(awk "BEGIN { print $4 + $5 }")"
+  expect references_per_s ">=" 1000000
+}
+
+bar_kvsim_lru() { # kvsim's hits on public traces beside those of libCacheSim; the folder of traces: $KVTIER_TRACES
+  [[ -d $traces ]] || { note MISSED "no folder of traces in KVTIER_TRACES"; return; }
+  local trace percent lru arc s3fifo min
+  while read -r trace percent lru arc s3fifo min; do
+    kvsim_cell "$trace" lru "$percent" "$lru" 0.001
+    kvsim_cell "$trace" arc "$percent" "$arc" 0.001
+    kvsim_cell "$trace" s3fifo "$percent" "$s3fifo" 0.01
+    kvsim_cell "$trace" min "$percent" "$min" 0.001
+  done <<'END'
+mooncake-fast25/conversation_trace 1 .053 .065 .075 .246
+mooncake-fast25/conversation_trace 5 .196 .210 .187 .366
+mooncake-fast25/conversation_trace 10 .279 .284 .245 .366
+kv-cache-tester/merged_512_dense 1 .313 .449 .441 .641
+kv-cache-tester/merged_512_dense 5 .888 .874 .857 .938
+kv-cache-tester/merged_512_dense 10 .948 .944 .935 .961
+kv-cache-tester/merged_512 1 .916 .903 .868 .944
+END
 }
 
 bars_list() { sed -n 's/^bar_\([a-z_]*\)() { # \(.*\)$/\1\t\2/p' "${BASH_SOURCE[0]}"; }

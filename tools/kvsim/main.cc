@@ -1,0 +1,43 @@
+// kvsim: replays traces through the daemon's own policies. Exit status: 0 done; 2 usage, or the trace cannot be read.
+
+#include <cstdio>
+
+#include "tools/kvsim/command_line.h"
+#include "tools/kvsim/report.h"
+#include "tools/kvsim/trace_file.h"
+
+namespace kvtier::sim {
+namespace {
+
+std::vector<const Policy*> chosen_policies(const ReplayOptions& options) {
+  std::vector<const Policy*> chosen;
+  for (const std::string& name : options.policies) chosen.push_back(find_policy(name));
+  if (!chosen.empty()) return chosen;
+  for (const Policy& policy : policies()) chosen.push_back(&policy);
+  return chosen;
+}
+
+int run_replay(const ReplayOptions& options) {
+  const Result<Trace> trace = read_trace(options.trace);
+  if (!trace.is_ok()) {
+    std::fprintf(stderr, "kvsim: %s\n", trace.status().to_string().c_str());
+    return 2;
+  }
+  std::vector<ReplayResult> results;
+  for (const double percent : options.capacity_percents) {
+    for (const Policy* policy : chosen_policies(options)) {
+      results.push_back(replay(trace.value(), *policy, capacity_of(trace.value(), percent)));
+      if (options.is_json) std::printf("%s\n", to_json(results.back()).c_str());
+    }
+  }
+  if (!options.is_json) std::printf("%s\n", to_table(results).c_str());
+  return std::fflush(stdout) == 0 ? 0 : 2;
+}
+
+}  // namespace
+}  // namespace kvtier::sim
+
+int main(int argc, char** argv) {
+  const kvtier::sim::CommandLine line = kvtier::sim::parse_command_line(argc, argv);
+  return line.is_done ? line.exit_status : kvtier::sim::run_replay(line.replay);
+}

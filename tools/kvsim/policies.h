@@ -1,0 +1,23 @@
+#pragma once
+// The policies by name.
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "daemon/model/block_table.h"
+#include "daemon/policy/evictor.h"
+
+namespace kvtier::sim {
+
+struct Policy {
+  std::string_view name;
+  /// Null: not an evictor (`min` looks ahead).
+  std::unique_ptr<Evictor> (*make)(BlockTable& blocks);
+};
+
+std::span<const Policy> policies();
+/// Null when there is none.
+const Policy* find_policy(std::string_view name);
+
+}  // namespace kvtier::sim

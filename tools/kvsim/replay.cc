@@ -1,0 +1,23 @@
+#include "tools/kvsim/replay.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace kvtier::sim {
+
+std::uint32_t capacity_of(const Trace& trace, double percent) {
+  return std::max(1U, static_cast<std::uint32_t>(static_cast<double>(trace.unique) * percent / 100));
+}
+
+ReplayResult replay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks) {
+  const auto start = std::chrono::steady_clock::now();
+  ReplayResult result{.policy = std::string(policy.name),
+                      .capacity_blocks = capacity_blocks,
+                      .references = trace.blocks.size()};
+  result.hits = policy.make == nullptr ? replay_min(trace, capacity_blocks)
+                                       : replay_flat(trace, policy, capacity_blocks);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace kvtier::sim

@@ -226,6 +226,28 @@ kv-cache-tester/merged_512 1 .916 .903 .868 .944
 END
 }
 
+bar_kvsim_default() { # the default policy's hits beside the better of LRU and ARC
+  [[ -d $traces ]] || { note MISSED "no folder of traces in KVTIER_TRACES"; return; }
+  local trace percent best least
+  while read -r trace percent best least; do
+    measure "kvsim-$(basename "$trace")-default-$percent" "$build/bin/kvsim" replay "$traces/$trace.jsonl.zst" --policy default --capacity-pct "$percent" --json
+    expect hit_ratio ">=" "$(awk "BEGIN { print $best - 0.005 }")"
+    expect hit_ratio ">=" "$least"
+    # 2 us a decision: each reference is at least one.
+    expect references_per_s ">=" 500000
+  done <<'END'
+mooncake-fast25/conversation_trace 1 .065 .097
+mooncake-fast25/conversation_trace 5 .210 .220
+mooncake-fast25/conversation_trace 10 .284 .290
+kv-cache-tester/merged_512_dense 1 .449 .445
+kv-cache-tester/merged_512_dense 5 .888 .885
+kv-cache-tester/merged_512_dense 10 .948 .945
+kv-cache-tester/merged_512 1 .916 .911
+kv-cache-tester/merged_512 5 .962 .957
+kv-cache-tester/merged_512 10 .963 .958
+END
+}
+
 bars_list() { sed -n 's/^bar_\([a-z_]*\)() { # \(.*\)$/\1\t\2/p' "${BASH_SOURCE[0]}"; }
 
 chosen=()

@@ -20,7 +20,7 @@ Ghosts::Ghosts(std::uint32_t ghosts_max, std::uint64_t seed)
       ghosts_(make_zeroed<Ghost>(std::size_t{ghosts_max_} + 1)),
       buckets_(make_zeroed<std::uint32_t>(bucket_mask_ + 1)) {}
 
-void Ghosts::insert(std::uint32_t queue, std::uint64_t fingerprint, std::uint64_t note) {
+std::uint32_t Ghosts::insert(std::uint32_t queue, std::uint64_t fingerprint, std::uint64_t note) {
   if (const std::uint32_t known = find(fingerprint); known != kNone) erase(known);
   const std::uint32_t ghost = take_place(queue);
   Queue& to = queues_[queue];
@@ -35,6 +35,7 @@ void Ghosts::insert(std::uint32_t queue, std::uint64_t fingerprint, std::uint64_
   (to.youngest == kNone ? to.oldest : ghosts_[to.youngest].younger) = ghost;
   to.youngest = ghost;
   ++to.size;
+  return ghost;
 }
 
 std::uint32_t Ghosts::take_place(std::uint32_t queue) {

@@ -24,7 +24,7 @@ class Ghosts {
 
   /// A new one, the youngest of `queue`; `note` is the evictor's. When all places are taken the oldest of that queue,
   /// or else of another, goes. One that is there already under that fingerprint goes too.
-  void insert(std::uint32_t queue, std::uint64_t fingerprint, std::uint64_t note = 0);
+  std::uint32_t insert(std::uint32_t queue, std::uint64_t fingerprint, std::uint64_t note = 0);
   /// Its number, valid until the next change; kNone.
   [[nodiscard]] std::uint32_t find(std::uint64_t fingerprint) const;
   [[nodiscard]] std::uint32_t oldest(std::uint32_t queue) const { return queues_[queue].oldest; }

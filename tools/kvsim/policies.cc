@@ -4,6 +4,7 @@
 
 #include "daemon/policy/arc_evictor.h"
 #include "daemon/policy/lru_evictor.h"
+#include "daemon/policy/reuse_evictor.h"
 #include "daemon/policy/s3fifo_evictor.h"
 #include "tools/kvsim/fifo_evictor.h"
 
@@ -22,8 +23,11 @@ std::unique_ptr<Evictor> make(BlockTable& blocks) {
 }
 
 constexpr Policy kPolicies[] = {
-    {"lru", make<LruEvictor>}, {"fifo", make<FifoEvictor>},
-    {"arc", make<ArcEvictor>}, {"s3fifo", make<S3FifoEvictor>},
+    {"lru", make<LruEvictor>},
+    {"fifo", make<FifoEvictor>},
+    {"arc", make<ArcEvictor>},
+    {"s3fifo", make<S3FifoEvictor>},
+    {"default", make<ReuseEvictor>, /*is_tree=*/true},
     {"min", nullptr},
 };
 

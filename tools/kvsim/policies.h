@@ -14,6 +14,8 @@ struct Policy {
   std::string_view name;
   /// Null: not an evictor (`min` looks ahead).
   std::unique_ptr<Evictor> (*make)(BlockTable& blocks);
+  /// Blocks enter under their parents, and a parent stays as long as a child does; else they are on their own.
+  bool is_tree = false;
 };
 
 std::span<const Policy> policies();

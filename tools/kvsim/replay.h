@@ -30,6 +30,11 @@ ReplayResult replay(const Trace& trace, const Policy& policy, std::uint32_t capa
 /// put there in place of the first candidate. Nothing is leased, and a parent may leave before its children.
 std::uint64_t replay_flat(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks);
 
+/// Hits of an evictor as the daemon has it: the blocks of a request that are there are accessed last to first, the others
+/// enter first to last under their parents. A block leaves only when no child of it is there and the request does not
+/// have it; when nobody can, the rest of the request does not enter.
+std::uint64_t replay_tree(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks);
+
 /// Hits of the policy that knows the future: what is used again latest leaves, the deeper one of two, or it does not
 /// enter.
 std::uint64_t replay_min(const Trace& trace, std::uint32_t capacity_blocks);

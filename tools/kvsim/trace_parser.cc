@@ -10,6 +10,9 @@ using Json = nlohmann::json;
 // The traces count their ids up from 0: those are found without a hash.
 constexpr std::uint64_t kSmallIds = 1 << 26;
 
+// Between requests of a trace that has no times.
+constexpr std::uint64_t kRequestMs = 1000;
+
 }  // namespace
 
 // Sees the members of the line's object, depth 1, and the numbers of its `hash_ids`, depth 2.
@@ -80,7 +83,7 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
 };
 
 Status TraceParser::add_line(std::string_view line) {
-  Request request{.first = trace_.blocks.size()};
+  Request request{.time_ms = trace_.requests.size() * kRequestMs, .first = trace_.blocks.size()};
   Handler handler(*this, request);
   if (!Json::sax_parse(line, &handler)) return {Code::kInvalid, handler.failure()};
   if (!handler.has_ids()) return {Code::kInvalid, "it has no hash_ids"};

@@ -1,6 +1,6 @@
 #pragma once
 // Lines of a trace: JSON objects with `hash_ids`, and `timestamp` in milliseconds (Mooncake; the merged files of
-// kv-cache-tester). Other members are passed over.
+// kv-cache-tester); without it a request comes a second after the other. Other members are passed over.
 
 #include <string_view>
 #include <unordered_map>

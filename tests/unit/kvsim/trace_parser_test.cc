@@ -24,6 +24,7 @@ TEST(TraceParser, ReadsMooncakeAndMergedLines) {
   ASSERT_EQ(trace.requests.size(), 3U);
   EXPECT_EQ(trace.requests[0].time_ms, 27482U);
   EXPECT_EQ(trace.requests[1].time_ms, 30000U);
+  EXPECT_EQ(trace.requests[2].time_ms, 2000U) << "it says nothing: a second a request";
   EXPECT_EQ(trace.requests[1].first, 3U);
   EXPECT_EQ(trace.requests[2].count, 0U);
   EXPECT_EQ(trace.blocks, (std::vector<BlockNumber>{0, 1, 2, 0, 3})) << "dense, in order of first use";

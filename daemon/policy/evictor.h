@@ -1,7 +1,7 @@
 #pragma once
 // Which block leaves next. An evictor orders the ready blocks of one slot class; the flow asks for candidates
-// from the coldest on and decides (leases, children, slab). No system call, no clock: calls carry what they
-// need. Thread: the conductor.
+// from the coldest on and decides (leases, children, slab). No system call, no clock: BlockRecord::access_ms is set
+// before insert and access. Thread: the conductor.
 
 #include <string_view>
 
@@ -36,7 +36,7 @@ class Evictor {
   /// The first candidate; kNone when empty. Starts a pass: blocks that earned a second chance get it here and in
   /// after(), and the order of the pass is decided here.
   virtual BlockId coldest() = 0;
-  /// The next candidate after `block`; kNone at the end. Those deferred during a pass come again at its end.
+  /// The next candidate after `block`; kNone at the end. Blocks that cannot leave before others may be left out. Those deferred during a pass come again at its end.
   virtual BlockId after(BlockId block) = 0;
   /// One place that a scan over several turns keeps: kNone, or a block that is there. Who leaves or moves while the
   /// mark is on it hands it to the next one.

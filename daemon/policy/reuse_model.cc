@@ -8,6 +8,8 @@
 namespace kvtier {
 namespace {
 
+using ByAge = std::array<double, ReuseModel::kAges>;
+
 constexpr std::uint32_t kUses = 3;
 constexpr std::uint32_t kDepths = 4;
 constexpr std::uint32_t kGaps = 12;
@@ -19,10 +21,29 @@ constexpr WrappingMs kGapUnitMs = 100;
 
 // Blocks of a class that are worth as much as the average of all classes: a young class starts there.
 constexpr double kPrior = 20;
-// What is learned fades by a hundredth every 20,000 uses. The first lessons come sooner.
-constexpr double kFading = 0.99;
+// Lessons come after so many uses, the first ones sooner; each time what is known fades: by a tenth in 200,000 uses.
+constexpr double kFading = 0.9975;
+constexpr double kLeftMin = 0.001;  // so few of a class count for nothing
 constexpr std::uint32_t kEventsFirst = 500;
-constexpr std::uint32_t kEventsMost = 20'000;
+constexpr std::uint32_t kEventsMost = 5'000;
+
+// The largest uses / time over all times to keep it; compared without a division.
+double best_worth(const ByAge& hazards, const ByAge& spans, std::uint32_t from) {
+  double uses = 0;
+  double time = 0;
+  double left = 1;
+  double best_uses = 0;
+  double best_time = 1;
+  for (std::uint32_t age = from; age < ReuseModel::kAges && left > kLeftMin; ++age) {
+    uses += left * hazards[age];
+    time += left * spans[age];
+    left *= 1 - hazards[age];
+    if (uses * best_time <= best_uses * time) continue;
+    best_uses = uses;
+    best_time = time;
+  }
+  return best_uses / best_time;
+}
 
 }  // namespace
 
@@ -67,25 +88,14 @@ double ReuseModel::hazard(std::uint32_t class_index, std::uint32_t age) const {
 // For each age the best of all times to keep a block from there on: expected uses over expected time, where a block that
 // is used again at some age was kept through half of it.
 void ReuseModel::weigh(std::uint32_t class_index) {
-  std::array<double, kAges> hazards;
-  std::array<double, kAges> spans;
+  ByAge hazards;
+  ByAge spans;
   for (std::uint32_t age = 0; age < kAges; ++age) {
     hazards[age] = hazard(class_index, age);
     spans[age] = (age_ends_[age] - (age == 0 ? 0 : age_ends_[age - 1])) * (1 - hazards[age] / 2);
   }
-  for (std::uint32_t from = 0; from < kAges; ++from) {
-    double uses = 0;
-    double time = 0;
-    double left = 1;
-    double best = 0;
-    for (std::uint32_t age = from; age < kAges; ++age) {
-      uses += left * hazards[age];
-      time += left * spans[age];
-      left *= 1 - hazards[age];
-      best = std::max(best, uses / time);
-    }
-    worths_[class_index * kAges + from] = best;
-  }
+  for (std::uint32_t from = 0; from < kAges; ++from)
+    worths_[class_index * kAges + from] = best_worth(hazards, spans, from);
 }
 
 void ReuseModel::learn() {

@@ -15,7 +15,7 @@ std::vector<std::string> policy_names() {
   return names;
 }
 
-void replay_add(CLI::App& app, ReplayOptions& to) {
+CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
   CLI::App* command = app.add_subcommand("replay", "the prefix hits of a trace under a policy");
   command->add_option("trace", to.trace, "JSON lines with hash_ids; .zst is unpacked by zstd")
       ->required()
@@ -29,6 +29,15 @@ void replay_add(CLI::App& app, ReplayOptions& to) {
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 100.0));
   command->add_flag("--json", to.is_json, "a JSON object a line, one for each capacity and policy");
+  return command;
+}
+
+CLI::App* cost_add(CLI::App& app, CostOptions& to) {
+  CLI::App* command = app.add_subcommand("cost", "real time of a policy's decisions, as a JSON object");
+  command->add_option("--policy", to.policy, "all but min")
+      ->check(CLI::IsMember(policy_names()) & !CLI::IsMember({"min"}));
+  command->add_option("--blocks", to.blocks, "in memory")->check(CLI::Range(1000, 10'000'000));
+  return command;
 }
 
 }  // namespace
@@ -38,11 +47,12 @@ CommandLine parse_command_line(int argc, char** argv) {
   CommandLine line;
   app.set_version_flag("--version", KVTIER_VERSION);
   app.require_subcommand(1);
-  replay_add(app, line.replay);
+  replay_add(app, line.replay)->callback([&] { line.command = Command::kReplay; });
+  cost_add(app, line.cost)->callback([&] { line.command = Command::kCost; });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    line.is_done = true;
+    line.command = Command::kNone;
     line.exit_status = app.exit(error) == 0 ? 0 : 2;
   }
   return line;

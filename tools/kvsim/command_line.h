@@ -1,6 +1,7 @@
 #pragma once
 // The subcommands and their options.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,17 @@ struct ReplayOptions {
   bool is_json = false;
 };
 
+struct CostOptions {
+  std::string policy = "default";
+  std::uint32_t blocks = 1'000'000;
+};
+
+enum class Command { kNone, kReplay, kCost };
+
 struct CommandLine {
+  Command command = Command::kNone;  ///< kNone: done already (--help, --version, a mistake)
   ReplayOptions replay;
-  bool is_done = false;  ///< --help, --version, or a mistake
+  CostOptions cost;
   int exit_status = 0;
 };
 

@@ -34,10 +34,25 @@ int run_replay(const ReplayOptions& options) {
   return std::fflush(stdout) == 0 ? 0 : 2;
 }
 
+int run_cost(const CostOptions& options) {
+  std::printf("%s\n",
+              to_json(options.policy, measure_cost(*find_policy(options.policy), options.blocks)).c_str());
+  return std::fflush(stdout) == 0 ? 0 : 2;
+}
+
 }  // namespace
 }  // namespace kvtier::sim
 
 int main(int argc, char** argv) {
-  const kvtier::sim::CommandLine line = kvtier::sim::parse_command_line(argc, argv);
-  return line.is_done ? line.exit_status : kvtier::sim::run_replay(line.replay);
+  using namespace kvtier::sim;
+  const CommandLine line = parse_command_line(argc, argv);
+  switch (line.command) {
+    case Command::kReplay:
+      return run_replay(line.replay);
+    case Command::kCost:
+      return run_cost(line.cost);
+    case Command::kNone:
+      break;
+  }
+  return line.exit_status;
 }

@@ -1,7 +1,7 @@
 #include "tools/kvsim/replay.h"
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 namespace kvtier::sim {
 namespace {
@@ -19,12 +19,12 @@ std::uint32_t capacity_of(const Trace& trace, double percent) {
 }
 
 ReplayResult replay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   ReplayResult result{.policy = std::string(policy.name),
                       .capacity_blocks = capacity_blocks,
                       .references = trace.blocks.size()};
   result.hits = hits_of(trace, policy, capacity_blocks);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   return result;
 }
 

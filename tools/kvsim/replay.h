@@ -14,7 +14,7 @@ struct ReplayResult {
   std::uint32_t capacity_blocks = 0;
   std::uint64_t references = 0;
   std::uint64_t hits = 0;
-  double seconds = 0;  ///< that it took
+  double seconds = 0;  ///< of processor time
 
   [[nodiscard]] double hit_ratio() const {
     return references == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(references);

@@ -37,6 +37,15 @@ std::string to_json(const ReplayResult& result) {
   return object.dump();
 }
 
+std::string to_json(std::string_view policy, const DecisionCost& cost) {
+  const nlohmann::ordered_json object = {{"policy", policy},
+                                         {"blocks", cost.blocks},
+                                         {"decisions", cost.decisions},
+                                         {"ns_per_decision", cost.ns_per_decision},
+                                         {"evict_p99_ns", cost.evict_p99_ns}};
+  return object.dump();
+}
+
 std::string to_table(const std::vector<ReplayResult>& results) {
   const std::vector<std::string> names = distinct(results, &ReplayResult::policy);
   std::string text = cell("%10s", "blocks");

@@ -6,8 +6,16 @@
 namespace kvtier {
 namespace {
 
-// Ghosts for each block that there is room for. On traces of chats in little room fewer lose hits: README.md.
+// Ghosts for each block that there is room for, up to kGhostsMany of them; from there on one a block. On traces of chats
+// in little room fewer lose hits: README.md.
 constexpr std::uint32_t kGhostsPerBlock = 4;
+constexpr std::uint32_t kGhostsMany = 1 << 16;
+
+std::uint32_t ghosts_for(std::uint32_t blocks) {
+  const std::uint64_t generous = std::uint64_t{blocks} * kGhostsPerBlock;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(generous, std::max(blocks, kGhostsMany)));
+}
+
 constexpr std::uint32_t kAgedACall = 64;
 
 }  // namespace
@@ -15,13 +23,13 @@ constexpr std::uint32_t kAgedACall = 64;
 ReuseEvictor::ReuseEvictor(BlockTable& blocks, std::uint64_t seed)
     : blocks_(&blocks),
       blocks_max_(blocks.blocks_max()),
-      ages_(std::size_t{blocks_max_} * (1 + kGhostsPerBlock) + 1),
-      ghosts_(blocks_max_ * kGhostsPerBlock, seed),
+      ages_(std::size_t{blocks_max_} + ghosts_for(blocks_max_) + 1),
+      ghosts_(ghosts_for(blocks_max_), seed),
       kin_(make_zeroed<Kin>(blocks_max_)),
       candidates_(std::size_t{kDeferred} + 1, BlockList(blocks)) {}
 
 void ReuseEvictor::set_capacity(std::uint32_t blocks) {
-  ghosts_max_ = std::min(blocks, blocks_max_) * kGhostsPerBlock;
+  ghosts_max_ = ghosts_for(std::min(blocks, blocks_max_));
   while (ghosts_.size(0) > ghosts_max_) drop_ghost(ghosts_.oldest(0));
 }
 

@@ -14,8 +14,8 @@ constexpr std::uint32_t kUses = 3;
 constexpr std::uint32_t kDepths = 4;
 constexpr std::uint32_t kGaps = 12;
 
-// Ages are cut at 0.4 s and every half octave above: the last cut is at three days and a half.
-constexpr double kFirstAgeMs = 400;
+// Ages are cut at 9 s and every half octave above; the last begins after three days and a half.
+constexpr double kFirstAgeMs = 6400;
 constexpr double kAgesPerOctave = 2;
 constexpr WrappingMs kGapUnitMs = 100;
 

@@ -28,7 +28,7 @@ class ReuseModel {
  public:
   using Cell = std::uint16_t;
   static constexpr std::uint32_t kClasses = 3 * 4 * 12;  ///< uses, depth, gap
-  static constexpr std::uint32_t kAges = 40;
+  static constexpr std::uint32_t kAges = 32;
   static constexpr std::uint32_t kCells = kClasses * kAges;
 
   ReuseModel();

@@ -248,6 +248,12 @@ kv-cache-tester/merged_512 10 .963 .958
 END
 }
 
+bar_kvsim_cost() { # decisions of the default policy with a million blocks
+  measure kvsim-cost "$build/bin/kvsim" cost --policy default --blocks 1000000
+  expect ns_per_decision "<" 2000
+  expect evict_p99_ns "<" 20000
+}
+
 bars_list() { sed -n 's/^bar_\([a-z_]*\)() { # \(.*\)$/\1\t\2/p' "${BASH_SOURCE[0]}"; }
 
 chosen=()

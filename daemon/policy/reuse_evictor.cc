@@ -9,7 +9,7 @@ namespace {
 // Ghosts for each block that there is room for, up to kGhostsMany of them; from there on one a block. On traces of chats
 // in little room fewer lose hits: README.md.
 constexpr std::uint32_t kGhostsPerBlock = 4;
-constexpr std::uint32_t kGhostsMany = 1 << 16;
+constexpr std::uint32_t kGhostsMany = 1 << 15;
 
 std::uint32_t ghosts_for(std::uint32_t blocks) {
   const std::uint64_t generous = std::uint64_t{blocks} * kGhostsPerBlock;

@@ -62,9 +62,11 @@ TEST(ArcEvictor, AgreesWithThePaperOverARandomLife) {
     SmallCache<ArcEvictor> cache(40);
     PlainArc model(40);
     for (int step = 0; step < 5000; ++step) {
-      // Many keys once, some again and again, and the working set moves.
+      // Many keys once, some again and again, and the working set moves; then keys from a set twice the room, so that one
+      // ghost queue is much longer than the other.
       const std::uint64_t base = 1 + static_cast<std::uint64_t>(step) / 50;
-      const std::uint64_t key = base + (chance.below(3) == 0 ? chance.below(500) : chance.below(30));
+      const std::uint64_t near = chance.below(3) == 0 ? chance.below(500) : chance.below(30);
+      const std::uint64_t key = step / 700 % 2 == 0 ? base + near : 2000 + chance.below(80);
       if (chance.below(20) == 0 && cache.find(key) != BlockId::kNone) {
         cache.invalidate(key);
         model.invalidate(key);

@@ -62,6 +62,15 @@ TEST(ReuseModel, WhatComesBackSoonerIsWorthMore) {
   EXPECT_LT(model.rank_of(at(kOnce, 0)), model.rank_of(at(kTwice, 0)));
 }
 
+// A fifth of them soon, or nine tenths of them sixteen times as late: time counts, not the number of ages.
+TEST(ReuseModel, AShortStayWithFewUsesIsWorthMoreThanALongOneWithMany) {
+  ReuseModel model;
+  live(model, kOnce, 12, 10'000, 9'000);
+  live(model, kTwice, 4, 10'000, 2'000);
+  model.learn();
+  EXPECT_LT(model.rank_of(at(kOnce, 0)), model.rank_of(at(kTwice, 0)));
+}
+
 // Nearly all come back at one age: worth more the nearer it is, and little behind it. LRU has it the other way round.
 TEST(ReuseModel, ABlockGainsWorthBeforeItsUsualGapAndLosesItBehind) {
   ReuseModel model;

@@ -66,7 +66,8 @@ TEST(ReuseModel, WhatComesBackSoonerIsWorthMore) {
 TEST(ReuseModel, AShortStayWithFewUsesIsWorthMoreThanALongOneWithMany) {
   ReuseModel model;
   live(model, kOnce, 12, 10'000, 9'000);
-  live(model, kTwice, 4, 10'000, 2'000);
+  live(model, kTwice, 4, 2'000, 2'000);
+  live(model, kTwice, 20, 8'000, 0);
   model.learn();
   EXPECT_LT(model.rank_of(at(kOnce, 0)), model.rank_of(at(kTwice, 0)));
 }

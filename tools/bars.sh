@@ -5,7 +5,7 @@
 #   tools/bars.sh --list
 #
 # BUILD_DIR has bin/ and tests/ (default: build). The fault build (-DKVTIER_FAULTS=ON; default: build-faults) is used
-# where it is there. TRACES has kv-cache-tester/merged_512_dense.jsonl.zst (default: ../shared/traces beside the checkout).
+# where it is there. TRACES has kv-cache-tester and mooncake-fast25 (default: ../shared/traces beside the checkout).
 # Without a BAR: all. Every figure goes into FOLDER (default: a new one in the temporary folder) as a JSON object, and
 # into the summary at the end. Exit status: 0 all met, 1 a bar missed or not measured, 2 usage.
 #
@@ -219,6 +219,61 @@ bar_kill_clients() { # kill -9 of a client 500 times, half of them at named poin
 bar_kill_daemon() { # kill -9 of the daemon 100 times, warm and cold
   measure kill-daemon "$build/tests/kill_bars" daemon --kills 100
   measure kill-daemon-cold "$build/tests/kill_bars" daemon --cold --kills 100
+}
+
+# kvsim_cell TRACE POLICY PERCENT RATIO TOLERANCE: a cell of the table that others computed
+kvsim_cell() {
+  measure "kvsim-$(basename "$1")-$2-$3" "$build/bin/kvsim" replay "$traces/$1.jsonl.zst" --policy "$2" --capacity-pct "$3" --json
+  expect hit_ratio ">=" "$(awk "BEGIN { print $4 - $5 }")"
+  expect hit_ratio "<=" "$(awk "BEGIN { print $4 + $5 }")"
+  expect references_per_s ">=" 1000000
+}
+
+bar_kvsim_lru() { # kvsim's hits on public traces beside those of libCacheSim
+  [[ -d $traces ]] || { note MISSED "no ${traces/#$root\//}: name the folder of the traces with --traces"; return; }
+  local trace percent lru arc s3fifo min
+  while read -r trace percent lru arc s3fifo min; do
+    kvsim_cell "$trace" lru "$percent" "$lru" 0.001
+    kvsim_cell "$trace" arc "$percent" "$arc" 0.001
+    kvsim_cell "$trace" s3fifo "$percent" "$s3fifo" 0.01
+    kvsim_cell "$trace" min "$percent" "$min" 0.001
+  done <<'END'
+mooncake-fast25/conversation_trace 1 .053 .065 .075 .246
+mooncake-fast25/conversation_trace 5 .196 .210 .187 .366
+mooncake-fast25/conversation_trace 10 .279 .284 .245 .366
+kv-cache-tester/merged_512_dense 1 .313 .449 .441 .641
+kv-cache-tester/merged_512_dense 5 .888 .874 .857 .938
+kv-cache-tester/merged_512_dense 10 .948 .944 .935 .961
+kv-cache-tester/merged_512 1 .916 .903 .868 .944
+END
+}
+
+bar_kvsim_default() { # the default policy's hits beside the better of LRU and ARC
+  [[ -d $traces ]] || { note MISSED "no ${traces/#$root\//}: name the folder of the traces with --traces"; return; }
+  local trace percent best least
+  while read -r trace percent best least; do
+    measure "kvsim-$(basename "$trace")-default-$percent" "$build/bin/kvsim" replay "$traces/$trace.jsonl.zst" --policy default --capacity-pct "$percent" --json
+    expect hit_ratio ">=" "$(awk "BEGIN { print $best - 0.005 }")"
+    expect hit_ratio ">=" "$least"
+    # 2 us a decision: each reference is at least one.
+    expect references_per_s ">=" 500000
+  done <<'END'
+mooncake-fast25/conversation_trace 1 .065 .097
+mooncake-fast25/conversation_trace 5 .210 .220
+mooncake-fast25/conversation_trace 10 .284 .290
+kv-cache-tester/merged_512_dense 1 .449 .445
+kv-cache-tester/merged_512_dense 5 .888 .885
+kv-cache-tester/merged_512_dense 10 .948 .945
+kv-cache-tester/merged_512 1 .916 .911
+kv-cache-tester/merged_512 5 .962 .957
+kv-cache-tester/merged_512 10 .963 .958
+END
+}
+
+bar_kvsim_cost() { # decisions of the default policy with a million blocks
+  measure kvsim-cost "$build/bin/kvsim" cost --policy default --blocks 1000000
+  expect ns_per_decision "<" 2000
+  expect evict_p99_ns "<" 20000
 }
 
 bars_list() { sed -n 's/^bar_\([a-z_]*\)() { # \(.*\)$/\1\t\2/p' "${BASH_SOURCE[0]}"; }

@@ -17,8 +17,8 @@ void touch(StoreState& state, BlockId id, std::uint32_t now_ms) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenants[record.tenant];
   const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
-  tenant.classes[space.slot_class].evictor->access(id);
   record.access_ms = now_ms;
+  tenant.classes[space.slot_class].evictor->access(id);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ class Gathering {
     std::uint32_t left = request_.count + request_.scan_max;
     std::uint32_t unseen = evictor_.size();
     BlockId next = evictor_.coldest();
-    while (is_short() && left > 0 && unseen-- > 0 && passed_over_.size() < passed_over_max) {
+    while (is_short() && left > 0 && unseen-- > 0 && next != BlockId::kNone &&
+           passed_over_.size() < passed_over_max) {
       const BlockId id = next;
       next = evictor_.after(id);
       if (look_at(id) != Code::kExists) --left;

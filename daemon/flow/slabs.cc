@@ -122,6 +122,7 @@ void slabs_join_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
   slot_class.with_free.reserve(slot_class.slabs.capacity());  // each slab has its place there
   slot_class.slots += slab.slot_count();
   slot_class.slots_free += slab.free_count();
+  slot_class.evictor->set_capacity(static_cast<std::uint32_t>(slot_class.slots));
   state.stats.slots_free += slab.free_count();
   if (slab.free_count() > 0) slabs_mark_free(state, slot_class, slab);
 }
@@ -131,6 +132,7 @@ void slabs_leave_class(StoreState& state, SlotClass& slot_class, Slab& slab) {
   std::erase(slot_class.slabs, slab.index());
   slot_class.slots -= slab.slot_count();
   slot_class.slots_free -= slab.free_count();
+  slot_class.evictor->set_capacity(static_cast<std::uint32_t>(slot_class.slots));
   state.stats.slots_free -= slab.free_count();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Which block leaves next. An evictor orders the ready blocks of one slot class; the flow asks for candidates
-// from the coldest on and decides (leases, children, slab). No system call, no clock: calls carry what they
-// need. Thread: the conductor.
+// from the coldest on and decides (leases, children, slab). No system call, no clock: BlockRecord::access_ms is set
+// before insert and access. Thread: the conductor.
 
 #include <string_view>
 
@@ -16,6 +16,8 @@ class Evictor {
   Evictor& operator=(const Evictor&) = delete;
   virtual ~Evictor() = default;
 
+  /// How many blocks the class has room for. Before the first insert, and whenever it changes.
+  virtual void set_capacity(std::uint32_t blocks) = 0;
   /// A block was committed. `parent` is its resident parent in the same class or kNone: a child never
   /// outlives its parent, so it enters colder than it.
   virtual void insert(BlockId block, BlockId parent) = 0;
@@ -23,21 +25,28 @@ class Evictor {
   virtual void access(BlockId block) = 0;
   /// An adopted block, colder than all that are there: adoption goes from the hottest on.
   virtual void insert_coldest(BlockId block) = 0;
+  /// `block` is about to be removed for want of room, not because it is worth nothing: should its key come back soon,
+  /// an evictor that learns from that knows it again. Its record still has the key.
+  virtual void remember(BlockId block) = 0;
   virtual void remove(BlockId block) = 0;
   /// The candidate could not leave (leased, pinned, or it has children): look at it again only after the
   /// others.
   virtual void defer(BlockId block) = 0;
 
-  /// The coldest block; kNone when empty.
-  [[nodiscard]] virtual BlockId coldest() const = 0;
-  /// The next candidate after `block`; kNone at the end.
-  [[nodiscard]] virtual BlockId after(BlockId block) const = 0;
+  /// The first candidate; kNone when empty. Starts a pass: blocks that earned a second chance get it here and in
+  /// after(), and the order of the pass is decided here.
+  virtual BlockId coldest() = 0;
+  /// The next candidate after `block`; kNone at the end. Blocks that cannot leave before others may be left out. Those deferred during a pass come again at its end.
+  virtual BlockId after(BlockId block) = 0;
   /// One place that a scan over several turns keeps: kNone, or a block that is there. Who leaves or moves while the
   /// mark is on it hands it to the next one.
-  virtual void set_mark(BlockId block) = 0;
-  [[nodiscard]] virtual BlockId mark() const = 0;
+  void set_mark(BlockId block) { mark_ = block; }
+  [[nodiscard]] BlockId mark() const { return mark_; }
   [[nodiscard]] virtual std::uint32_t size() const = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;
+
+ private:
+  BlockId mark_ = BlockId::kNone;
 };
 
 }  // namespace kvtier

@@ -9,29 +9,14 @@
 #include <vector>
 
 #include "libkvclient/base/prng.h"
+#include "tests/unit/policy/small_cache.h"
 
 namespace kvtier {
 namespace {
 
-BlockTable make_table(std::uint32_t blocks) {
-  NoFdStore fds;
-  Result<BlockTable> table = BlockTable::create(blocks, fds);
-  EXPECT_TRUE(table.is_ok());
-  EXPECT_TRUE(table.value().reserve(blocks).is_ok());
-  return std::move(table).value();
-}
-
-std::vector<BlockId> order(const Evictor& evictor) {
-  std::vector<BlockId> all;
-  for (BlockId id = evictor.coldest(); id != BlockId::kNone && all.size() < 10000; id = evictor.after(id)) {
-    all.push_back(id);
-  }
-  return all;
-}
-
 class LruEvictorTest : public ::testing::Test {
  protected:
-  BlockTable blocks_ = make_table(512);
+  BlockTable blocks_ = make_block_table(512);
   LruEvictor lru_{blocks_};
   std::vector<BlockId> a_;
 
@@ -45,7 +30,7 @@ TEST_F(LruEvictorTest, AChildEntersColderThanItsParent) {
   lru_.insert(a_[1], a_[0]);
   lru_.insert(a_[2], a_[1]);
   lru_.insert(a_[3], BlockId::kNone);
-  EXPECT_EQ(order(lru_), (std::vector{a_[2], a_[1], a_[0], a_[3]})) << "tail first";
+  EXPECT_EQ(order_of(lru_), (std::vector{a_[2], a_[1], a_[0], a_[3]})) << "tail first";
 }
 
 TEST_F(LruEvictorTest, APrefixReportedLastFirstKeepsItsHeadHottest) {
@@ -54,7 +39,7 @@ TEST_F(LruEvictorTest, APrefixReportedLastFirstKeepsItsHeadHottest) {
   lru_.insert(a_[2], a_[1]);
   lru_.insert(a_[3], BlockId::kNone);
   for (const int i : {2, 1, 0}) lru_.access(a_[static_cast<std::size_t>(i)]);
-  EXPECT_EQ(order(lru_), (std::vector{a_[3], a_[2], a_[1], a_[0]}));
+  EXPECT_EQ(order_of(lru_), (std::vector{a_[3], a_[2], a_[1], a_[0]}));
 }
 
 TEST_F(LruEvictorTest, EmptyOneAndTwo) {
@@ -63,14 +48,14 @@ TEST_F(LruEvictorTest, EmptyOneAndTwo) {
   lru_.insert(a_[0], BlockId::kNone);
   lru_.access(a_[0]);
   lru_.defer(a_[0]);
-  EXPECT_EQ(order(lru_), std::vector{a_[0]});
+  EXPECT_EQ(order_of(lru_), std::vector{a_[0]});
   lru_.insert_coldest(a_[1]);
-  EXPECT_EQ(order(lru_), (std::vector{a_[1], a_[0]}));
+  EXPECT_EQ(order_of(lru_), (std::vector{a_[1], a_[0]}));
   lru_.remove(a_[0]);
   lru_.remove(a_[1]);
   EXPECT_EQ(lru_.coldest(), BlockId::kNone);
   lru_.insert_coldest(a_[2]);
-  EXPECT_EQ(order(lru_), std::vector{a_[2]});
+  EXPECT_EQ(order_of(lru_), std::vector{a_[2]});
 }
 
 TEST_F(LruEvictorTest, TheMarkGoesOnToTheNextOneWhenItsBlockLeavesOrMoves) {
@@ -125,7 +110,7 @@ TEST_F(LruEvictorTest, AgreesWithAPlainListOverARandomLife) {
       }
       ASSERT_EQ(lru.size(), model.size());
       if (step % 16 == 0) {
-        ASSERT_EQ(order(lru), std::vector(model.begin(), model.end()));
+        ASSERT_EQ(order_of(lru), std::vector(model.begin(), model.end()));
       }
     }
     for (const BlockId id : outside) blocks_.free(id);

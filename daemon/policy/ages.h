@@ -1,0 +1,61 @@
+#pragma once
+// Blocks that are there and ghosts, in a list a cell of the reuse model, oldest first: each moves on to the next cell as
+// it ages, and the model counts it. A block has the place of its BlockId; ghosts have places behind those. O(1) a call.
+
+#include <vector>
+
+#include "daemon/policy/reuse_model.h"
+#include "daemon/policy/zeroed.h"
+
+namespace kvtier {
+
+class Ages {
+ public:
+  using Place = std::uint32_t;
+  using Cell = ReuseModel::Cell;
+  static constexpr Place kNone = 0xffffffff;
+
+  struct Entry {
+    ReuseTraits traits;
+    WrappingMs used_ms = 0;
+    Cell cell = 0;
+    bool is_listed = false;
+    Place older = kNone;
+    Place younger = kNone;
+  };
+
+  explicit Ages(std::size_t places);
+
+  Entry& operator[](Place place) { return entries_[place]; }
+  const Entry& operator[](Place place) const { return entries_[place]; }
+
+  /// The entry's traits and time are set: it is the youngest of its class.
+  void enter(Place place);
+  void leave(Place place);
+  /// `to`, which is not listed, becomes what `from` is, in its place in the list; `from` is not listed any more.
+  void move(Place from, Place to);
+
+  /// The next one that is past its cell's end, looked for in a few cells from where the last call ended: kNone when
+  /// that is nobody. A round through all cells begins at most every kRoundMs.
+  Place find_aged(WrappingMs now_ms, const ReuseModel& model);
+  /// To the next cell, of which it is the youngest.
+  void age(Place place);
+
+ private:
+  static constexpr WrappingMs kRoundMs = 250;
+
+  struct List {
+    Place oldest = kNone;
+    Place youngest = kNone;
+  };
+
+  void push(Place place, Cell cell);
+  void unlink(Place place);
+
+  Zeroed<Entry> entries_;
+  std::vector<List> lists_;                  // by cell
+  std::uint32_t next_ = ReuseModel::kCells;  // the cell to look at; kCells: between two rounds
+  WrappingMs round_ms_ = 0;
+};
+
+}  // namespace kvtier

@@ -1,0 +1,113 @@
+// Hits of small traces: by hand, and of a generated one against figures that another program computed.
+
+#include "tools/kvsim/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "libkvclient/base/prng.h"
+#include "tools/kvsim/report.h"
+#include "tools/kvsim/trace_parser.h"
+
+namespace kvtier::sim {
+namespace {
+
+Trace trace_of(std::initializer_list<const char*> prompts) {
+  TraceParser parser;
+  for (const char* ids : prompts) {
+    const Status status = parser.add_line(std::string("{\"hash_ids\":[") + ids + "]}");
+    EXPECT_TRUE(status.is_ok()) << status.to_string();
+  }
+  return parser.take();
+}
+
+std::uint64_t hits(const Trace& trace, const char* policy, std::uint32_t capacity) {
+  return replay(trace, *find_policy(policy), capacity).hits;
+}
+
+TEST(Replay, ABlockIsAHitOnlyBehindItsPrefix) {
+  const Trace trace = trace_of({"1,2,3", "9", "1,2,3"});
+  for (const Policy& policy : policies()) EXPECT_EQ(replay(trace, policy, 4).hits, 3U) << policy.name;
+  // 9 takes the place of 3, the end of the prompt, under LRU.
+  EXPECT_EQ(hits(trace, "lru", 3), 2U);
+}
+
+TEST(Replay, WhatARequestPushesOutStillCountsForIt) {
+  EXPECT_EQ(hits(trace_of({"1,2", "1,2,3,4"}), "lru", 2), 2U);
+}
+
+TEST(Replay, FifoForgetsWhatLruKeeps) {
+  const Trace trace = trace_of({"1", "2", "1", "3", "1"});
+  EXPECT_EQ(hits(trace, "lru", 2), 2U);
+  EXPECT_EQ(hits(trace, "fifo", 2), 1U);
+}
+
+TEST(Replay, MinKeepsWhatComesFirst) {
+  const Trace trace = trace_of({"1,2", "3", "4", "1,2", "3", "4"});
+  EXPECT_EQ(hits(trace, "min", 2), 2U);
+  EXPECT_EQ(hits(trace, "lru", 2), 0U);
+}
+
+// Chats: each grows by one block a turn and is left after some; a shared head.
+Trace chats() {
+  Prng chance(11);
+  TraceParser parser;
+  struct Chat {
+    std::uint64_t first;
+    unsigned turns;
+  };
+  std::vector<Chat> open;
+  std::uint64_t next = 1000;
+  for (int i = 0; i < 4000; ++i) {
+    if (open.size() < 30 || chance.below(6) == 0) open.push_back({next, 0}), next += 100;
+    Chat& chat = open[open.size() - 1 - chance.below(std::min<std::uint64_t>(open.size(), 40))];
+    chat.turns = std::min(chat.turns + 1, 40U);
+    std::string line = "{\"hash_ids\":[1,2";
+    for (unsigned turn = 0; turn < chat.turns; ++turn) line += "," + std::to_string(chat.first + turn);
+    EXPECT_TRUE(parser.add_line(line + "]}").is_ok());
+  }
+  return parser.take();
+}
+
+// The figures of another program, written for the purpose, over the same trace; its S3-FIFO looks for the ghost before it
+// makes room, and has 3 hits more.
+TEST(Replay, AGeneratedTraceHasItsKnownHits) {
+  const Trace trace = chats();
+  ASSERT_EQ(trace.unique, 4002U);
+  ASSERT_EQ(trace.blocks.size(), 23185U);
+  const std::uint32_t capacity = capacity_of(trace, 2);
+  EXPECT_EQ(hits(trace, "lru", capacity), 15079U);
+  EXPECT_EQ(hits(trace, "fifo", capacity), 13938U);
+  EXPECT_EQ(hits(trace, "arc", capacity), 14751U);
+  EXPECT_EQ(hits(trace, "s3fifo", capacity), 13493U);
+  EXPECT_EQ(hits(trace, "min", capacity), 18572U);
+  EXPECT_GE(hits(trace, "default", capacity), 15079U) << "LRU's";
+}
+
+TEST(Replay, NobodyBeatsMin) {
+  const Trace trace = chats();
+  for (const double percent : {1.0, 5.0, 20.0}) {
+    const std::uint32_t capacity = capacity_of(trace, percent);
+    const std::uint64_t most = hits(trace, "min", capacity);
+    for (const Policy& policy : policies())
+      EXPECT_LE(replay(trace, policy, capacity).hits, most) << policy.name;
+  }
+}
+
+TEST(Replay, ReportsAsJsonAndAsATable) {
+  ReplayResult result = replay(trace_of({"1,2,3", "1,2,3"}), *find_policy("arc"), 3);
+  result.seconds = 2;
+  EXPECT_EQ(
+      to_json(result),
+      R"({"policy":"arc","capacity_blocks":3,"references":6,"hits":3,"hit_ratio":0.5,"references_per_s":3.0})");
+  EXPECT_EQ(to_table({result}), "    blocks      arc\n         3   0.5000");
+}
+
+TEST(Replay, CapacityIsRoundedDownAndNotNothing) {
+  const Trace trace = trace_of({"1,2,3,4,5,6,7,8,9,10"});
+  EXPECT_EQ(capacity_of(trace, 19.9), 1U);
+  EXPECT_EQ(capacity_of(trace, 1), 1U);
+  EXPECT_EQ(capacity_of(trace, 100), 10U);
+}
+
+}  // namespace
+}  // namespace kvtier::sim

@@ -1,0 +1,103 @@
+// What the model makes of simple lives of blocks: which cells are worth more.
+
+#include "daemon/policy/reuse_model.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace kvtier {
+namespace {
+
+using Cell = ReuseModel::Cell;
+
+constexpr ReuseTraits kOnce{.uses = 0};
+constexpr ReuseTraits kTwice{.uses = 1, .depth = 0, .has_gap = true, .gap_ms = 1000};
+
+Cell at(const ReuseTraits& traits, std::uint32_t age) {
+  return static_cast<Cell>(ReuseModel::cell_of(traits) + age);
+}
+
+// `count` blocks get to `age` steps; there a share of them is used again.
+void live(ReuseModel& model, const ReuseTraits& traits, std::uint32_t age, int count, int used_again) {
+  for (int i = 0; i < count; ++i) {
+    for (std::uint32_t step = 0; step <= age; ++step) model.got_to(at(traits, step));
+    if (i < used_again) (void)model.used_again(at(traits, age));
+  }
+}
+
+TEST(ReuseModel, EachCellHasOneRank) {
+  ReuseModel model;
+  live(model, kTwice, 5, 100, 50);
+  live(model, kOnce, 9, 1000, 30);
+  model.learn();
+  std::set<Cell> seen;
+  for (std::uint32_t rank = 0; rank < ReuseModel::kCells; ++rank) {
+    seen.insert(model.cell_at(rank));
+    ASSERT_EQ(model.rank_of(model.cell_at(rank)), rank);
+  }
+  EXPECT_EQ(seen.size(), ReuseModel::kCells);
+}
+
+TEST(ReuseModel, WithoutAnyLessonTheOlderLeavesFirst) {
+  const ReuseModel model;
+  EXPECT_LT(model.rank_of(at(kTwice, 3)), model.rank_of(at(kOnce, 2)));
+  EXPECT_LT(model.rank_of(at(kOnce, 9)), model.rank_of(at(kTwice, 8)));
+}
+
+TEST(ReuseModel, WhatComesBackMoreOftenIsWorthMore) {
+  ReuseModel model;
+  live(model, kOnce, 4, 10'000, 100);
+  live(model, kTwice, 4, 10'000, 5'000);
+  model.learn();
+  for (std::uint32_t age = 0; age <= 4; ++age)
+    EXPECT_LT(model.rank_of(at(kOnce, age)), model.rank_of(at(kTwice, age)));
+}
+
+TEST(ReuseModel, WhatComesBackSoonerIsWorthMore) {
+  ReuseModel model;
+  live(model, kOnce, 12, 10'000, 5'000);
+  live(model, kTwice, 4, 10'000, 5'000);
+  model.learn();
+  EXPECT_LT(model.rank_of(at(kOnce, 0)), model.rank_of(at(kTwice, 0)));
+}
+
+// A fifth of them soon, or nine tenths of them sixteen times as late: time counts, not the number of ages.
+TEST(ReuseModel, AShortStayWithFewUsesIsWorthMoreThanALongOneWithMany) {
+  ReuseModel model;
+  live(model, kOnce, 12, 10'000, 9'000);
+  live(model, kTwice, 4, 2'000, 2'000);
+  live(model, kTwice, 20, 8'000, 0);
+  model.learn();
+  EXPECT_LT(model.rank_of(at(kOnce, 0)), model.rank_of(at(kTwice, 0)));
+}
+
+// Nearly all come back at one age: worth more the nearer it is, and little behind it. LRU has it the other way round.
+TEST(ReuseModel, ABlockGainsWorthBeforeItsUsualGapAndLosesItBehind) {
+  ReuseModel model;
+  live(model, kTwice, 10, 10'000, 9'500);
+  live(model, kTwice, 20, 10'000, 0);
+  model.learn();
+  for (std::uint32_t age = 0; age < 10; ++age)
+    EXPECT_LT(model.rank_of(at(kTwice, age)), model.rank_of(at(kTwice, age + 1))) << age;
+  EXPECT_GT(model.rank_of(at(kTwice, 10)), model.rank_of(at(kTwice, 11)));
+}
+
+TEST(ReuseModel, ManyLessonsMakeLearningDue) {
+  ReuseModel model;
+  int lessons = 1;
+  while (!model.used_again(at(kOnce, 0))) ++lessons;
+  EXPECT_LE(lessons, 1000);
+  model.learn();
+  EXPECT_FALSE(model.used_again(at(kOnce, 0)));
+}
+
+TEST(ReuseModel, TraitsBeyondAllBoundsHaveCells) {
+  const ReuseTraits most{.uses = 0xffffffff, .depth = 0xffffffff, .has_gap = true, .gap_ms = 0xffffffff};
+  EXPECT_LT(ReuseModel::cell_of(most), ReuseModel::kCells);
+  EXPECT_EQ(ReuseModel::cell_of(most) + ReuseModel::kAges, ReuseModel::kCells) << "the last class";
+  EXPECT_EQ(ReuseModel::cell_of({}), 0U);
+}
+
+}  // namespace
+}  // namespace kvtier

@@ -1,0 +1,33 @@
+#pragma once
+// The subcommands and their options.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kvtier::sim {
+
+struct ReplayOptions {
+  std::string trace;
+  std::vector<std::string> policies;  ///< empty: all
+  std::vector<double> capacity_percents = {1, 5, 10};
+  bool is_json = false;
+};
+
+struct CostOptions {
+  std::string policy = "default";
+  std::uint32_t blocks = 1'000'000;
+};
+
+enum class Command { kNone, kReplay, kCost };
+
+struct CommandLine {
+  Command command = Command::kNone;  ///< kNone: done already (--help, --version, a mistake)
+  ReplayOptions replay;
+  CostOptions cost;
+  int exit_status = 0;
+};
+
+CommandLine parse_command_line(int argc, char** argv);
+
+}  // namespace kvtier::sim

@@ -1,0 +1,22 @@
+#pragma once
+// What a replay found, as JSON or as a table.
+
+#include <string>
+#include <vector>
+
+#include "tools/kvsim/cost.h"
+#include "tools/kvsim/replay.h"
+
+namespace kvtier::sim {
+
+/// One object: `policy`, `capacity_blocks`, `references`, `hits`, `hit_ratio`, and `references_per_s` of
+/// processor time.
+std::string to_json(const ReplayResult& result);
+
+/// One object: `policy`, `blocks`, `decisions`, `ns_per_decision`, `evict_p99_ns`.
+std::string to_json(std::string_view policy, const DecisionCost& cost);
+
+/// A row a capacity, a column a policy: hit ratios.
+std::string to_table(const std::vector<ReplayResult>& results);
+
+}  // namespace kvtier::sim

@@ -1,0 +1,29 @@
+#pragma once
+// A trace of requests as kvsim replays it: which blocks the prompt of each has, first to last.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kvtier::sim {
+
+/// A block of a trace: its numbers are dense, in order of first use.
+using BlockNumber = std::uint32_t;
+
+struct Request {
+  std::uint64_t time_ms = 0;
+  std::uint64_t first = 0;  ///< place of its first block in Trace::blocks
+  std::uint32_t count = 0;
+};
+
+struct Trace {
+  std::vector<Request> requests;
+  std::vector<BlockNumber> blocks;  ///< of all requests, one behind the other
+  std::uint32_t unique = 0;         ///< different blocks
+
+  [[nodiscard]] std::span<const BlockNumber> blocks_of(const Request& request) const {
+    return std::span(blocks).subspan(request.first, request.count);
+  }
+};
+
+}  // namespace kvtier::sim

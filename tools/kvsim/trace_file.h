@@ -1,0 +1,14 @@
+#pragma once
+// A trace file: plain JSON lines, or .zst through `zstd -dc`.
+
+#include <string>
+
+#include "libkvclient/base/result.h"
+#include "tools/kvsim/trace.h"
+
+namespace kvtier::sim {
+
+/// kNotFound, kSystem: it cannot be read; kUnsupported: there is no zstd; kInvalid: the first line that is wrong.
+Result<Trace> read_trace(const std::string& path);
+
+}  // namespace kvtier::sim

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <queue>
+#include <tuple>
 
 #include "tools/kvsim/replay.h"
 
@@ -27,7 +28,10 @@ struct Rank {
   std::uint32_t next_use = 0;
   std::uint32_t depth = 0;
   BlockNumber number = 0;
-  friend auto operator<=>(const Rank&, const Rank&) = default;
+  friend bool operator<(const Rank& a, const Rank& b) {
+    return std::tie(a.next_use, a.depth, a.number) < std::tie(b.next_use, b.depth, b.number);
+  }
+  friend bool operator==(const Rank&, const Rank&) = default;
 };
 
 class Clairvoyant {

@@ -19,9 +19,11 @@ class NvmeFaults : public NvmeTest {
     b_ = folder("b");
   }
   // Two paths, short deadlines, calls that the test can reach.
-  void begin(const std::vector<std::string>& dirs) {
+  void begin(const std::vector<std::string>& dirs, const std::vector<std::string>& more_environment = {}) {
     configure(dirs, "  backend: posix\n  io_deadline_ms: 300\n");
-    ASSERT_TRUE(start_small({.environment = disk_.environment()})) << place_.output();
+    std::vector<std::string> environment = disk_.environment();
+    environment.insert(environment.end(), more_environment.begin(), more_environment.end());
+    ASSERT_TRUE(start_small({.environment = environment})) << place_.output();
     client_ = std::make_unique<CacheClient>(CacheClient::Options{.socket = place_.socket()});
     ASSERT_EQ(client_->code(), KVC_OK) << client_->error();
   }
@@ -74,6 +76,25 @@ TEST_F(NvmeFaults, D13_F10_a_path_that_hangs_is_slow_until_it_answers_again) {
   EXPECT_TRUE(counter_becomes("nvme_requests_held", 0)) << "the late answers have come";
   expect_all_come_back(all);
   EXPECT_EQ(kvctl({"status"}), 0) << said();
+  end();
+}
+
+// The service manager is told all the while that the daemon is alive. It has to be listened to: who is not waits.
+TEST_F(NvmeFaults, D13_the_watchdog_is_fed_while_the_disk_hangs) {
+  begin({a_}, {"WATCHDOG_USEC=1000000"});
+  ASSERT_NO_FATAL_FAILURE(save(*client_, 0, 1));
+  disk_.stall(a_, "rw");
+  const auto is_slow = [&] {
+    place_.notify().drain();
+    (void)client_->store(next_chain_++, 0, kChainBlocks);
+    return status_has(a_ + " slow (its device does not answer in time)");
+  };
+  EXPECT_TRUE(eventually(is_slow)) << said();
+  place_.notify().drain();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(place_.notify().wait_for("WATCHDOG=1", kPatienceNs));
+  expect_memory_serves();
+  disk_.heal();
+  place_.notify().drain();
   end();
 }
 

@@ -1,13 +1,17 @@
 // Field reports of recovery and of disks, with the whole daemon.
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "daemon/disk/format.h"
+#include "libkvclient/base/unique_fd.h"
 #include "tests/support/pattern_block.h"
 #include "tests/system/nvme_fixture.h"
 
@@ -23,6 +27,37 @@ class NvmeReports : public NvmeTest {
     ASSERT_TRUE(start_small()) << place_.output();
   }
   [[nodiscard]] std::string data_file() const { return place_.file("a") + "/kvtier.data"; }
+  /// Of the path "a", while the daemon runs: the last unit of each segment.
+  void damage_footers(std::uint64_t segments, std::uint64_t segment_bytes) const {
+    const UniqueFd file(::open(data_file().c_str(), O_WRONLY | O_CLOEXEC));
+    const std::vector<std::byte> zeros(kAlignmentMin);
+    for (std::uint64_t i = 1; i <= segments; ++i) {
+      const std::uint64_t at = kSegmentsOffset + i * segment_bytes - zeros.size();
+      ASSERT_EQ(::pwrite(file.get(), zeros.data(), zeros.size(), static_cast<off_t>(at)),
+                static_cast<ssize_t>(zeros.size()));
+    }
+    ASSERT_EQ(::fdatasync(file.get()), 0);
+  }
+  std::uint64_t segments_free(const std::string& path) {
+    (void)kvctl({"--json", "status"});
+    const nlohmann::json status = nlohmann::json::parse(said());
+    for (const nlohmann::json& tier : status.at("tiers")) {
+      if (tier.at("name") != "nvme") continue;
+      for (const nlohmann::json& each : tier.at("paths"))
+        if (each.at("dir") == path) return each.at("segments_free").get<std::uint64_t>();
+    }
+    return 0;
+  }
+  static std::size_t read_some(CacheClient& client, std::uint64_t chains) {
+    std::size_t blocks = 0;
+    for (std::uint64_t chain = 0; chain < chains; ++chain) {
+      (void)client.restore(chain, kChainBlocks);
+      const CacheClient::Read read = client.read_any(chain, kChainBlocks);
+      EXPECT_EQ(read.wrong_blocks, 0U);
+      blocks += read.blocks;
+    }
+    return blocks;
+  }
   static std::size_t on_disk(CacheClient& client, std::uint64_t chains) {
     std::size_t blocks = 0;
     for (std::uint64_t chain = 0; chain < chains; ++chain)
@@ -99,6 +134,36 @@ TEST_F(NvmeReports, R06_ten_bytes_of_a_hundred_blocks_are_ten_misses) {
   EXPECT_TRUE(counter_becomes("nvme_fault_payload_damaged", 10));
   EXPECT_EQ(client.store(0, 0, 50), 50U) << "a damaged key can be stored again";
   EXPECT_EQ(client.read(0, 50).blocks, 50U);
+  end();
+}
+
+// No segment of one path has an index that can be read, so none can be reclaimed: the path is full, which is said with what
+// to do. It is read on, the other path and memory take what is new, and it takes blocks again when what it has is dead.
+TEST_F(NvmeReports, D11_a_full_path_is_said_and_takes_blocks_again_when_there_is_room) {
+  const std::string full = folder("a");
+  configure({full, folder("b")}, "", "41MiB");  // five segments
+  ASSERT_TRUE(start_small()) << place_.output();
+  CacheClient client({.socket = place_.socket()});
+  std::uint64_t chains = 0;
+  ASSERT_TRUE(eventually([&] {
+    store(client, chains++);
+    damage_footers(5, 8 << 20);
+    return status_has(full + " full (it takes nothing new: ");
+  })) << said();
+  EXPECT_EQ(kvctl({"status"}), 1) << "degraded";
+  EXPECT_TRUE(status_has("restart of kvtierd")) << said();
+  EXPECT_TRUE(status_has(place_.file("b") + " ok")) << said();
+  EXPECT_TRUE(counter_becomes("nvme_paths_ok", 1));
+  ASSERT_NO_FATAL_FAILURE(save(client, 1000, 2));
+  EXPECT_TRUE(client.works(2000)) << client.error();
+  EXPECT_TRUE(eventually([&] { return read_some(client, chains) > 0; }));
+  EXPECT_EQ(counter("nvme_gets_unavailable"), 0U) << "it is read";
+  ASSERT_EQ(kvctl({"flush", "--all", "--disk"}), 0) << said();
+  EXPECT_TRUE(eventually([&] { return segments_free(full) >= 2; })) << said();
+  EXPECT_TRUE(status_comes_to(full + " ok")) << said();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_TRUE(counter_becomes("nvme_paths_ok", 2));
+  ASSERT_NO_FATAL_FAILURE(save(client, 3000, 6));
   end();
 }
 

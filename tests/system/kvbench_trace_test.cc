@@ -92,7 +92,7 @@ TEST_F(KvbenchTrace, standard_input_and_fewer_requests) {
 
 TEST_F(KvbenchTrace, says_what_is_missing) {
   EXPECT_EQ(kvbench(place_.file("none.jsonl")), kUnmeasured);
-  EXPECT_NE(said().find("none.jsonl: No such file"), std::string::npos) << said();
+  EXPECT_NE(said().find("none.jsonl: open: No such file"), std::string::npos) << said();
   std::ofstream(place_.file("bad.jsonl")) << "{\"hash_ids\":[1,2]}\n{\"hash_ids\":[-1]}\n";
   EXPECT_EQ(kvbench(place_.file("bad.jsonl")), kUnmeasured);
   EXPECT_NE(said().find("line 2"), std::string::npos) << said();

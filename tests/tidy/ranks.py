@@ -19,8 +19,9 @@ ALLOWED = {
     "libkvclient/python": {"libkvclient/include"},
     "libkvclient/examples": {"libkvclient/include"},
     "tools/kvctl": {"libkvclient/base", "libkvclient/wire", "daemon/config", "daemon/io", "daemon/disk", "daemon/tier"},
-    "tools/kvbench": {"libkvclient/include", "libkvclient/base", "libkvclient/wire", "tests/support"},
-    "tools/kvsim": {"libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},
+    "tools/kvbench": {"libkvclient/include", "libkvclient/base", "libkvclient/wire", "tests/support", "tools/traces"},
+    "tools/traces": {"libkvclient/base"},
+    "tools/kvsim": {"tools/traces", "libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},
 }
 
 # Of a module that may be used, only headers that begin so: kvctl reads a store's files, and never opens a store.

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <mutex>
 #include <thread>
-#include <unordered_set>
+#include <vector>
 
 #include "tests/support/pattern_block.h"
 #include "tools/kvbench/support/bench_client.h"
 #include "tools/kvbench/support/failure.h"
-#include "tools/kvbench/support/trace_file.h"
 #include "tools/kvbench/trace.h"
 #include "tools/kvbench/trace_disk_watch.h"
+#include "tools/traces/trace_file.h"
 
 namespace kvtier::bench {
 namespace {
@@ -22,31 +22,43 @@ constexpr std::uint64_t kDeadlineNs = 20'000'000'000;
 class Requests {
  public:
   Requests(const TraceOptions& options, TraceBoard& board)
-      : file_(options.trace), requests_max_(options.requests), board_(board) {}
+      : trace_(read(options.trace)),
+        requests_max_(options.requests == 0
+                          ? trace_.requests.size()
+                          : std::min<std::uint64_t>(options.requests, trace_.requests.size())),
+        seen_(trace_.unique),
+        board_(board) {}
 
   bool next(std::vector<Key>& keys) {
     const std::lock_guard lock(mutex_);
-    if (requests_max_ != 0 && board_.requests.load() == requests_max_) return false;
-    if (!file_.next(ids_)) return false;
-    board_.requests.fetch_add(1);
-    board_.references.fetch_add(ids_.size());
+    const std::uint64_t at = board_.requests.load();
+    if (at == requests_max_) return false;
+    board_.requests.store(at + 1);
+    const std::span<const sim::BlockNumber> blocks = trace_.blocks_of(trace_.requests[at]);
+    board_.references.fetch_add(blocks.size());
     keys.clear();
     bool is_prefix_seen = true;
-    for (const std::uint64_t id : ids_) {
-      keys.push_back(test::pattern_key(id, 0));
-      is_prefix_seen = !seen_.insert(id).second && is_prefix_seen;
+    for (const sim::BlockNumber block : blocks) {
+      keys.push_back(test::pattern_key(block, 0));
+      if (!seen_[block]) board_.unique.fetch_add(1);
+      is_prefix_seen = seen_[block] && is_prefix_seen;
+      seen_[block] = true;
       board_.hits_possible.fetch_add(is_prefix_seen ? 1 : 0);
     }
-    board_.unique.store(seen_.size());
     return true;
   }
 
  private:
+  static sim::Trace read(const std::string& path) {
+    Result<sim::Trace> trace = sim::read_trace(path);
+    need(trace.is_ok(), trace.status().message());
+    return std::move(trace).value();
+  }
+
   std::mutex mutex_;
-  TraceFile file_;
+  const sim::Trace trace_;
   const std::uint64_t requests_max_;
-  std::vector<std::uint64_t> ids_;
-  std::unordered_set<std::uint64_t> seen_;
+  std::vector<bool> seen_;  ///< by block
   TraceBoard& board_;
 };
 
@@ -143,7 +155,7 @@ class Engine {
 
 void trace_replay_run(const TraceOptions& options, const std::string& folder, const DaemonProcess& daemon,
                       TraceBoard& board) {
-  Requests requests(options, board);  // forks: before there is a thread
+  Requests requests(options, board);
   const DiskWatch watch(folder, board);
   std::vector<std::unique_ptr<Engine>> engines;
   for (unsigned i = 0; i < options.clients; ++i)

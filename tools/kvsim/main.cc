@@ -4,7 +4,7 @@
 
 #include "tools/kvsim/command_line.h"
 #include "tools/kvsim/report.h"
-#include "tools/kvsim/trace_file.h"
+#include "tools/traces/trace_file.h"
 
 namespace kvtier::sim {
 namespace {

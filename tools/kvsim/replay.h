@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tools/kvsim/policies.h"
-#include "tools/kvsim/trace.h"
+#include "tools/traces/trace.h"
 
 namespace kvtier::sim {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "daemon/model/block_table.h"
-#include "tools/kvsim/trace.h"
+#include "tools/traces/trace.h"
 
 namespace kvtier::sim {
 

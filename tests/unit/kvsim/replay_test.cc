@@ -6,7 +6,7 @@
 
 #include "libkvclient/base/prng.h"
 #include "tools/kvsim/report.h"
-#include "tools/kvsim/trace_parser.h"
+#include "tools/traces/trace_parser.h"
 
 namespace kvtier::sim {
 namespace {

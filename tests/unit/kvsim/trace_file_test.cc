@@ -1,6 +1,6 @@
 // Trace files, plain and packed, and what is said of those that cannot be read.
 
-#include "tools/kvsim/trace_file.h"
+#include "tools/traces/trace_file.h"
 
 #include <gtest/gtest.h>
 

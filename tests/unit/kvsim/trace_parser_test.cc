@@ -1,6 +1,6 @@
 // Lines of traces: what is read of them, and what is refused.
 
-#include "tools/kvsim/trace_parser.h"
+#include "tools/traces/trace_parser.h"
 
 #include <gtest/gtest.h>
 

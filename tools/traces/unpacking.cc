@@ -1,4 +1,4 @@
-#include "tools/kvsim/unpacking.h"
+#include "tools/traces/unpacking.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -33,7 +33,9 @@ Result<Unpacking> Unpacking::start(const std::string& path) {
   pid_t pid = -1;
   const int error = spawn_zstd(path, input.get(), pid);
   if (error == ENOENT)
-    return Status(Code::kUnsupported, "no zstd program in $PATH: install it, or unpack the file");
+    return Status(
+        Code::kUnsupported,
+        "there is no program zstd: install it (Debian package zstd), or unpack the file and name that");
   if (error != 0) return Status::from_errno("posix_spawnp zstd", error);
   return Unpacking(std::move(output), pid);
 }

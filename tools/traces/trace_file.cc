@@ -1,4 +1,4 @@
-#include "tools/kvsim/trace_file.h"
+#include "tools/traces/trace_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 
-#include "tools/kvsim/trace_parser.h"
-#include "tools/kvsim/unpacking.h"
+#include "tools/traces/trace_parser.h"
+#include "tools/traces/unpacking.h"
 
 namespace kvtier::sim {
 namespace {
@@ -67,6 +67,7 @@ Status read_packed(const std::string& path, Lines& lines) {
 }
 
 Status read_any(const std::string& path, Lines& lines) {
+  if (path == "-") return read_lines(STDIN_FILENO, lines);
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return Status::from_errno("open", errno);
   return path.ends_with(".zst") ? read_packed(path, lines) : read_lines(file.get(), lines);

@@ -1,10 +1,10 @@
 #pragma once
-// A trace file: plain JSON lines, or .zst through `zstd -dc`.
+// A trace file: plain JSON lines, or .zst through `zstd -dc`; "-": standard input.
 
 #include <string>
 
 #include "libkvclient/base/result.h"
-#include "tools/kvsim/trace.h"
+#include "tools/traces/trace.h"
 
 namespace kvtier::sim {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "libkvclient/base/status.h"
-#include "tools/kvsim/trace.h"
+#include "tools/traces/trace.h"
 
 namespace kvtier::sim {
 

@@ -1,4 +1,4 @@
-#include "tools/kvsim/trace_parser.h"
+#include "tools/traces/trace_parser.h"
 
 #include <nlohmann/json.hpp>
 

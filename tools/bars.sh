@@ -212,13 +212,31 @@ bar_kill_disk() { # kill -9 of a daemon with an NVMe tier 300 times, at any mome
 
 bar_kill_clients() { # kill -9 of a client 500 times, half of them at named points
   measure kill-clients "$build/tests/kill_bars" clients --kills 250
+  kills_expect 250
+  expect max_call_ms "<=" 50
+  expect reclaim_ms_max "<=" 1000
   [[ -x $fault_build/tests/kill_bars ]] || { note MISSED "no fault build in ${fault_build/#$root\//}"; return; }
   measure kill-clients-points "$fault_build/tests/kill_bars" clients --faults --kills 250
+  kills_expect 250
+  expect max_call_ms "<=" 50
+  expect reclaim_ms_max "<=" 1000
 }
 
 bar_kill_daemon() { # kill -9 of the daemon 100 times, warm and cold
   measure kill-daemon "$build/tests/kill_bars" daemon --kills 100
+  kills_expect 100
+  expect overrun_ms_max "<=" 20
   measure kill-daemon-cold "$build/tests/kill_bars" daemon --cold --kills 100
+  kills_expect 100
+  expect overrun_ms_max "<=" 20
+}
+
+# kills_expect N: so many kills, no wrong byte, no call that failed otherwise than by a miss, nothing leaked
+kills_expect() {
+  expect kills ">=" "$1"
+  expect errors == 0
+  expect wrong_blocks == 0
+  expect leaked == 0
 }
 
 # kvsim_cell TRACE POLICY PERCENT RATIO TOLERANCE: a cell of the table that others computed

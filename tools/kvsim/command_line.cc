@@ -3,6 +3,7 @@
 #include "tools/kvsim/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 
 #include "tools/kvsim/policies.h"
 
@@ -13,6 +14,18 @@ std::vector<std::string> policy_names() {
   std::vector<std::string> names;
   for (const Policy& policy : policies()) names.emplace_back(policy.name);
   return names;
+}
+
+const std::map<std::string, UseHint> kHintNames = {{"tool_call", UseHint::kToolCall},
+                                                   {"turn_ended", UseHint::kTurnEnded},
+                                                   {"session_ended", UseHint::kSessionEnded}};
+
+void add_hints(const std::vector<std::string>& names, HintSet& to) {
+  for (const std::string& name : names) {
+    for (const auto& [known, hint] : kHintNames) {
+      if (name == known || name == "all") to.add(hint);
+    }
+  }
 }
 
 CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
@@ -28,6 +41,13 @@ CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
                    "of the different blocks of the trace; one or more")
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 100.0));
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--hints", [&to](const std::vector<std::string>& names) { add_hints(names, to.hints); },
+          "what engines tell when an answer is complete, one or more; default: nothing. Only the policy "
+          "`default` weighs it")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"tool_call", "turn_ended", "session_ended", "all"}));
   command->add_flag("--json", to.is_json, "a JSON object a line, one for each capacity and policy");
   return command;
 }

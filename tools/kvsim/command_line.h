@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "tools/kvsim/hint_queue.h"
+
 namespace kvtier::sim {
 
 struct ReplayOptions {
   std::string trace;
   std::vector<std::string> policies;  ///< empty: all
   std::vector<double> capacity_percents = {1, 5, 10};
+  HintSet hints;
   bool is_json = false;
 };
 

@@ -26,7 +26,7 @@ int run_replay(const ReplayOptions& options) {
   std::vector<ReplayResult> results;
   for (const double percent : options.capacity_percents) {
     for (const Policy* policy : chosen_policies(options)) {
-      results.push_back(replay(trace.value(), *policy, capacity_of(trace.value(), percent)));
+      results.push_back(replay(trace.value(), *policy, capacity_of(trace.value(), percent), options.hints));
       if (options.is_json) std::printf("%s\n", to_json(results.back()).c_str());
     }
   }

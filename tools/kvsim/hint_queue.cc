@@ -1,0 +1,26 @@
+#include "tools/kvsim/hint_queue.h"
+
+namespace kvtier::sim {
+
+void HintQueue::served(Place place) {
+  const Request& request = trace_.requests[place];
+  if (given_.has(UseHint::kSessionEnded) && request.session != 0)
+    of_session_[request.session].push_back(place);
+  if (given_.has(request.hint)) due_.push({request.time_ms + request.answer_ms, place});
+}
+
+std::optional<HintQueue::Due> HintQueue::take(std::uint64_t now_ms) {
+  if (due_.empty() || due_.top().time_ms > now_ms) return std::nullopt;
+  const Due due = due_.top();
+  due_.pop();
+  return due;
+}
+
+std::vector<HintQueue::Place> HintQueue::concerned(Place place) const {
+  const Request& request = trace_.requests[place];
+  if (request.hint != UseHint::kSessionEnded) return {place};
+  const std::vector<Place>& all = of_session_[request.session];
+  return {all.rbegin(), all.rend()};
+}
+
+}  // namespace kvtier::sim

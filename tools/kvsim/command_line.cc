@@ -3,7 +3,6 @@
 #include "tools/kvsim/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
 
 #include "tools/kvsim/policies.h"
 
@@ -16,9 +15,9 @@ std::vector<std::string> policy_names() {
   return names;
 }
 
-const std::map<std::string, UseHint> kHintNames = {{"tool_call", UseHint::kToolCall},
-                                                   {"turn_ended", UseHint::kTurnEnded},
-                                                   {"session_ended", UseHint::kSessionEnded}};
+constexpr std::pair<std::string_view, UseHint> kHintNames[] = {{"tool_call", UseHint::kToolCall},
+                                                               {"turn_ended", UseHint::kTurnEnded},
+                                                               {"session_ended", UseHint::kSessionEnded}};
 
 void add_hints(const std::vector<std::string>& names, HintSet& to) {
   for (const std::string& name : names) {

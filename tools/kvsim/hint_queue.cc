@@ -2,11 +2,25 @@
 
 namespace kvtier::sim {
 
+UseHint hint_of(const Request& request) {
+  switch (request.stop) {
+    case Stop::kToolUse:
+      return UseHint::kToolCall;
+    case Stop::kEndTurn:
+      return UseHint::kTurnEnded;
+    case Stop::kEndSession:
+      return UseHint::kSessionEnded;
+    case Stop::kUnknown:
+      break;
+  }
+  return UseHint::kNone;
+}
+
 void HintQueue::served(Place place) {
   const Request& request = trace_.requests[place];
   if (given_.has(UseHint::kSessionEnded) && request.session != 0)
     of_session_[request.session].push_back(place);
-  if (given_.has(request.hint)) due_.push({request.time_ms + request.answer_ms, place});
+  if (given_.has(hint_of(request))) due_.push({request.time_ms + request.answer_ms, place});
 }
 
 std::optional<HintQueue::Due> HintQueue::take(std::uint64_t now_ms) {
@@ -18,7 +32,7 @@ std::optional<HintQueue::Due> HintQueue::take(std::uint64_t now_ms) {
 
 std::vector<HintQueue::Place> HintQueue::concerned(Place place) const {
   const Request& request = trace_.requests[place];
-  if (request.hint != UseHint::kSessionEnded) return {place};
+  if (request.stop != Stop::kEndSession) return {place};
   const std::vector<Place>& all = of_session_[request.session];
   return {all.rbegin(), all.rend()};
 }

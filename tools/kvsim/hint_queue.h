@@ -6,6 +6,7 @@
 #include <queue>
 #include <vector>
 
+#include "daemon/policy/use_hint.h"
 #include "tools/traces/trace.h"
 
 namespace kvtier::sim {
@@ -21,6 +22,9 @@ class HintSet {
   static std::uint32_t bit(UseHint hint) { return 1U << static_cast<std::uint32_t>(hint); }
   std::uint32_t bits_ = 0;
 };
+
+/// What an engine tells of a request that ended so.
+UseHint hint_of(const Request& request);
 
 class HintQueue {
  public:

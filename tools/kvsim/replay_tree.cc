@@ -43,7 +43,7 @@ class TreeReplay {
 
   // Of blocks that nobody used since.
   void give(const HintQueue::Due& due) {
-    const UseHint hint = trace_.requests[due.request].hint;
+    const UseHint hint = hint_of(trace_.requests[due.request]);
     for (const HintQueue::Place place : hints_.concerned(due.request)) {
       const auto blocks = trace_.blocks_of(trace_.requests[place]);
       for (std::size_t i = blocks.size(); i-- > 0;) {

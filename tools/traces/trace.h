@@ -5,12 +5,18 @@
 #include <span>
 #include <vector>
 
-#include "daemon/policy/use_hint.h"
-
 namespace kvtier::sim {
 
 /// A block of a trace: its numbers are dense, in order of first use.
 using BlockNumber = std::uint32_t;
+
+/// Why a request's answer ended.
+enum class Stop : std::uint8_t {
+  kUnknown,
+  kToolUse,
+  kEndTurn,
+  kEndSession,  ///< and no other of its session came after it
+};
 
 struct Request {
   std::uint64_t time_ms = 0;
@@ -18,7 +24,7 @@ struct Request {
   std::uint64_t first = 0;      ///< place of its first block in Trace::blocks
   std::uint32_t count = 0;
   std::uint32_t session = 0;  ///< numbers from 1 on; 0: not known
-  UseHint hint = UseHint::kNone;
+  Stop stop = Stop::kUnknown;
 };
 
 struct Trace {

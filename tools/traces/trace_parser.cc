@@ -48,7 +48,7 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t) override { return other(); }
   bool string(string_t& text) override {
     if (depth_ == 1 && is_session_) request_.session = parser_.session_of(text);
-    if (depth_ == 1 && is_stop_) request_.hint = hint_of(text);
+    if (depth_ == 1 && is_stop_) request_.stop = stop_of(text);
     return other();
   }
   bool binary(binary_t&) override { return other(); }
@@ -79,9 +79,9 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
     failure_ = std::move(why);
     return false;
   }
-  static UseHint hint_of(std::string_view stop) {
-    if (stop == "tool_use") return UseHint::kToolCall;
-    return stop == "end_turn" ? UseHint::kTurnEnded : UseHint::kNone;
+  static Stop stop_of(std::string_view text) {
+    if (text == "tool_use") return Stop::kToolUse;
+    return text == "end_turn" ? Stop::kEndTurn : Stop::kUnknown;
   }
   bool other() { return is_ids_ && depth_ > 0 ? fail("hash_ids is no array of whole numbers") : true; }
 
@@ -111,7 +111,7 @@ Trace TraceParser::take() {
   std::vector<bool> has_ended(sessions_.size() + 1);
   for (auto request = trace_.requests.rbegin(); request != trace_.requests.rend(); ++request) {
     if (request->session == 0 || has_ended[request->session]) continue;
-    request->hint = UseHint::kSessionEnded;
+    request->stop = Stop::kEndSession;
     has_ended[request->session] = true;
   }
   return std::move(trace_);

@@ -1,7 +1,7 @@
 #pragma once
 // Lines of a trace: JSON objects with `hash_ids`, and `timestamp` in milliseconds (Mooncake; the merged files of
-// kv-cache-tester); without it a request comes a second after the other. `session`, `stop` and `api_ms` give hints, the last
-// request of a session its end. Other members are passed over.
+// kv-cache-tester); without it a request comes a second after the other. `session`, `stop` and `api_ms` too, where they are; the
+// last request of a session ends it. Other members are passed over.
 
 #include <string_view>
 #include <unordered_map>

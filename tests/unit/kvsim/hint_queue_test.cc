@@ -11,9 +11,9 @@ Trace three_requests() {
   Trace trace;
   trace.sessions = 1;
   trace.requests = {
-      {.time_ms = 0, .answer_ms = 500, .session = 1, .hint = UseHint::kToolCall},
-      {.time_ms = 100, .answer_ms = 100, .session = 1, .hint = UseHint::kTurnEnded},
-      {.time_ms = 1000, .answer_ms = 0, .session = 1, .hint = UseHint::kSessionEnded},
+      {.time_ms = 0, .answer_ms = 500, .session = 1, .stop = Stop::kToolUse},
+      {.time_ms = 100, .answer_ms = 100, .session = 1, .stop = Stop::kEndTurn},
+      {.time_ms = 1000, .answer_ms = 0, .session = 1, .stop = Stop::kEndSession},
   };
   return trace;
 }

@@ -31,7 +31,7 @@ TEST(TraceParser, ReadsMooncakeAndMergedLines) {
   EXPECT_EQ(trace.unique, 4U);
 }
 
-TEST(TraceParser, WhatStoppedARequestIsAHintAndTheLastOfASessionEndsIt) {
+TEST(TraceParser, KnowsWhatStoppedARequestAndThatTheLastOfASessionEndsIt) {
   TraceParser parser;
   for (const char* line :
        {R"({"session":"a","stop":"tool_use","api_ms":700,"hash_ids":[1]})",
@@ -41,9 +41,9 @@ TEST(TraceParser, WhatStoppedARequestIsAHintAndTheLastOfASessionEndsIt) {
         R"({"session":"a","stop":"end_turn","hash_ids":[1]})", R"({"stop":"end_turn","hash_ids":[3]})"})
     ASSERT_TRUE(parser.add_line(line).is_ok()) << line;
   const Trace trace = parser.take();
-  const std::vector<UseHint> expected = {UseHint::kToolCall, UseHint::kTurnEnded,    UseHint::kSessionEnded,
-                                         UseHint::kNone,     UseHint::kSessionEnded, UseHint::kTurnEnded};
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(trace.requests[i].hint, expected[i]) << i;
+  const std::vector<Stop> expected = {Stop::kToolUse, Stop::kEndTurn,    Stop::kEndSession,
+                                      Stop::kUnknown, Stop::kEndSession, Stop::kEndTurn};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(trace.requests[i].stop, expected[i]) << i;
   EXPECT_EQ(trace.requests[0].answer_ms, 700U);
   EXPECT_EQ(trace.requests[3].answer_ms, 0U);
   EXPECT_EQ(trace.sessions, 2U);

@@ -16,6 +16,14 @@ UseHint hint_of(const Request& request) {
   return UseHint::kNone;
 }
 
+HintSet hints_of(const Trace& trace) {
+  HintSet hints;
+  for (const Request& request : trace.requests) {
+    if (request.stop != Stop::kUnknown) hints.add(hint_of(request));
+  }
+  return hints;
+}
+
 void HintQueue::served(Place place) {
   const Request& request = trace_.requests[place];
   if (given_.has(UseHint::kSessionEnded) && request.session != 0)

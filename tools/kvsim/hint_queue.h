@@ -25,6 +25,8 @@ class HintSet {
 
 /// What an engine tells of a request that ended so.
 UseHint hint_of(const Request& request);
+/// The kinds that the engines of a trace could give.
+HintSet hints_of(const Trace& trace);
 
 class HintQueue {
  public:

@@ -19,9 +19,9 @@ constexpr double kAgesPerOctave = 2;
 constexpr WrappingMs kGapUnitMs = 100;
 
 // Blocks of a class that are worth as much as the average of all classes: a young class starts there.
-constexpr double kPrior = 20;
-// Lessons come after so many uses, the first ones sooner; each time what is known fades: by a tenth in 200,000 uses.
-constexpr double kFading = 0.9975;
+constexpr double kPrior = 200;
+// Lessons come after so many uses, the first ones sooner; each time what is known fades: by a tenth in a million uses.
+constexpr double kFading = 0.9995;
 constexpr double kLeftMin = 0.001;  // so few of a class count for nothing
 constexpr std::uint32_t kEventsFirst = 500;
 constexpr std::uint32_t kEventsMost = 5'000;

@@ -78,12 +78,10 @@ daemon_start() {
   "$build/bin/kvtierd" --set "runtime_dir=$runtime_dir" --set "socket=$socket" --set "admin_socket=$admin_socket" \
     >"$runtime_dir/daemon.log" 2>&1 &
   daemon_pid=$!
-  local waited
-  for ((waited = 0; waited < 300; ++waited)); do
-    [[ ! -S $socket || ! -S $admin_socket ]] || return 0
-    kill -0 "$daemon_pid" 2>/dev/null || break
-    sleep 0.1
-  done
+  # Its sockets are there before its memory is: it serves when it answers.
+  local status=0
+  "$build/bin/kvctl" --socket "$admin_socket" status --wait 60 >/dev/null 2>&1 || status=$?
+  ((status > 1)) || return 0 # 1: degraded, which is shown at the end
   tail -n 30 "$runtime_dir/daemon.log" >&2
   die "kvtierd did not start: its log is above"
 }

@@ -1,4 +1,6 @@
 // What makes the health degraded, and who causes it.
+#include <algorithm>
+
 #include "daemon/flow/blame.h"
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/unanswered.h"
@@ -76,6 +78,19 @@ void add_refusals(StoreState& state, std::vector<std::string>& lines) {
   }
 }
 
+// Nine tenths: there is time to plan the cold start.
+void add_specs(StoreState& state, std::vector<std::string>& lines) {
+  const std::uint64_t count = state.restart.header().space_count;
+  if (count * 10 < std::uint64_t{state.options.spaces_max} * 9) return;
+  const auto most =
+      std::ranges::max_element(state.tenants, {}, [](const Tenant& tenant) { return tenant.spaces.size(); });
+  lines.push_back(counted(count, "spec") + " of limits.spaces_max " +
+                  std::to_string(state.options.spaces_max) + " are registered, " +
+                  std::to_string(most->spaces.size()) + " of them in namespace " + most->name +
+                  ": each stays until a cold start, and one more than the limit is refused; raise it, which "
+                  "drops the cached blocks at the next start");
+}
+
 }  // namespace
 
 std::vector<std::string> admin_complaints(StoreState& state) {
@@ -86,6 +101,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
     if (client.state != "attached") lines.push_back(about_zombie(client));
   }
   add_refusals(state, lines);
+  add_specs(state, lines);
   const TimeNs now = state.now();
   for (const Unanswered& each : unanswered_since(state, now - std::min(now, kSilenceNs)))
     lines.push_back(about_silence(each, now));

@@ -25,6 +25,10 @@ std::uint32_t space_class(StoreState& state, Tenant& tenant, std::uint64_t slot_
   return static_cast<std::uint32_t>(tenant.classes.size() - 1);
 }
 
+bool is_known(const Tenant& tenant, const Digest& digest) {
+  return std::ranges::any_of(tenant.spaces, [&](const Space& space) { return space.digest == digest; });
+}
+
 }  // namespace
 
 void space_add(StoreState& state, Tenant& tenant, const Digest& digest, std::span<const std::byte> encoding,
@@ -40,7 +44,15 @@ void space_add(StoreState& state, Tenant& tenant, const Digest& digest, std::spa
 }
 
 Result<SpaceGrant> space_register(StoreState& state, Session& session, std::span<const std::byte> encoding) {
-  return space_open(state, state.tenant_of(session), encoding);
+  Tenant& tenant = state.tenant_of(session);
+  // Who only reads takes no place that a writer may need: a spec stays until a cold start.
+  const bool is_half_used = state.restart.header().space_count >= state.options.spaces_max / 2;
+  if (session.request.is_read_only && is_half_used && !is_known(tenant, sha256(encoding))) {
+    return Status(Code::kDenied,
+                  "half of limits.spaces_max specs are registered, and the rest is for clients that may "
+                  "write; let one of them register it first");
+  }
+  return space_open(state, tenant, encoding);
 }
 
 Result<SpaceGrant> space_open(StoreState& state, Tenant& tenant, std::span<const std::byte> encoding) {

@@ -99,9 +99,11 @@ bool run_stock(const Command& command) {
   return true;
 }
 
+// Not for who only reads: it would decide what stays, and what the owners' pins are worth.
 bool run_pin(const Command& command) {
   std::vector<Key>& keys = command.state.scratch.keys;
   if (!command_keys(command, 0, keys)) return false;
+  if (command.session.request.is_read_only) return command.answer(Code::kDenied), true;
   const TimeNs ttl_ns = command.submission.args[0];
   if (command.submission.op == Op::kUnpin) {
     command.answer(Code::kOk, unpin_keys(command.state, command.session, command.submission.space, keys));

@@ -112,7 +112,9 @@ std::string cause_text(Cause cause, std::uint32_t pid) {
 const char* common_text(Code code) {
   switch (code) {
     case Code::kDenied:
-      return "this client may only read; open one without KVC_READ_ONLY";
+      return "this client may only read: it was opened with KVC_READ_ONLY, or the daemon's configuration "
+             "lists its user under "
+             "readers";
     case Code::kNotFound:
       return "the daemon does not know the space any more; register it again";
     default:

@@ -46,7 +46,16 @@ void BarResult::add_counters(CounterValues now) {
   fail(now["protocol_errors"], "protocol errors");
 }
 
-int BarResult::finish(bool is_ok) const {
+// A run in which nothing was read shows nothing: workers check hundreds of blocks a kill.
+void BarResult::expect_work() {
+  constexpr std::uint64_t kCheckedMin = 20;  // a kill
+  const auto checked = figures.find("blocks_checked");
+  if (checked == figures.end() || checked->second < kills * kCheckedMin)
+    fail(1, "hardly a block was read and checked");
+}
+
+int BarResult::finish(bool is_ok) {
+  expect_work();
   nlohmann::ordered_json json;
   json["bench"] = bench;
   json["kills"] = kills;

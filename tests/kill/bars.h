@@ -47,7 +47,10 @@ struct BarResult {
   void add(const Crew& crew, std::uint32_t others, const StallMeter& stalls);
   void add_counters(CounterValues now);
   /// Prints; the exit status.
-  [[nodiscard]] int finish(bool is_ok) const;
+  [[nodiscard]] int finish(bool is_ok);
+
+ private:
+  void expect_work();
 };
 
 int run_clients_bar(const BarOptions& options);

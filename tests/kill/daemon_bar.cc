@@ -22,6 +22,9 @@ constexpr TimeNs kBackNs = 5 * kNsPerSecond;
 /// A call that waits until its deadline ends after it: so much later at most, wake-ups included.
 constexpr TimeNs kOverrunNs = 20 * kNsPerMs;
 
+/// Of so many warm restarts some come late enough after a commit to have blocks to adopt.
+constexpr std::uint64_t kAdoptingKills = 50;
+
 class DaemonBar {
  public:
   explicit DaemonBar(const BarOptions& options) : options_(options), prng_(options.seed) {
@@ -31,6 +34,8 @@ class DaemonBar {
   int run() {
     for (std::uint32_t epoch = 0; result_.kills < options_.kills && result_.errors < 20; ++epoch)
       run_epoch(epoch);
+    if (!options_.is_cold && result_.kills >= kAdoptingKills)
+      result_.fail(result_.figures["blocks_adopted"] == 0 ? 1 : 0, "no restart was warm");
     return result_.finish((options_.is_any_latency || result_.calls.overrun_max_ns() <= kOverrunNs) &&
                           result_.reclaim_max_ns <= kReclaimMaxNs);
   }

@@ -16,6 +16,8 @@ def report_print(summary: dict, runs: dict) -> bool:
         print(row_format(name, run, runs))
     for name in ("A", "B"):
         print(f"{name} answers: {' '.join(runs[name].answer['answer'].split())}")
+        if not runs[name].answer["connected"]:
+            print(f"{name} had no connection to kvtierd at its end: what it asked for was a miss")
     bars = bars_check(summary)
     for text, met in bars.items():
         print(f"{'met' if met else 'MISSED':<7} {text}")

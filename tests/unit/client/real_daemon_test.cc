@@ -144,7 +144,9 @@ TEST(ClientRealDaemon, ARefusalSaysWhatToDo) {
   const kvc_key key = key_of(0);
   kvc_slot slot{};
   EXPECT_EQ(kvc_reserve(space, &key, 1, nullptr, &slot), KVC_DENIED);
-  EXPECT_STREQ(kvc_last_error(), "kvc_reserve: this client may only read; open one without KVC_READ_ONLY");
+  EXPECT_EQ(std::string(kvc_last_error()).find("kvc_reserve: this client may only read: it was opened with "),
+            0U)
+      << kvc_last_error();
   kvc_space_close(space);
   kvc_client_close(client);
 }

@@ -2,6 +2,7 @@
 // disconnected and still runs.
 
 #include "daemon/flow/admin.h"
+#include "daemon/flow/state.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -45,6 +46,22 @@ TEST_F(Complaints, a_stopped_client_that_leases_most_of_the_tier_is_named) {
   for (SimLease& lease : leases) SimClient::release(lease);
   EXPECT_EQ(complaints(), "");
   EXPECT_EQ(holds_of(reserve(*client_, space_, keys_of(3, 40), true)).size(), 40U);
+}
+
+TEST_F(Complaints, specs_that_run_out_are_said_before_they_do) {
+  SimClient& other = add_client("greedy");
+  const std::uint32_t most = store_->state().options.spaces_max;
+  const auto register_up_to = [&](std::uint32_t count) {
+    while (store_->state().restart.header().space_count < count)
+      (void)other.register_space(
+          encoded_spec("model " + std::to_string(store_->state().restart.header().space_count), kBlock));
+  };
+  register_up_to(most * 8 / 10);
+  EXPECT_EQ(complaints(), "");
+  register_up_to((most * 9 + 9) / 10);
+  EXPECT_NE(complaints().find("limits.spaces_max " + std::to_string(most)), std::string::npos)
+      << complaints();
+  EXPECT_NE(complaints().find("namespace greedy"), std::string::npos) << "who has most is named";
 }
 
 TEST_F(Complaints, a_client_that_is_disconnected_and_still_runs_is_named) {

@@ -191,6 +191,8 @@ TEST_F(Sharing, a_read_only_session_reads_and_may_not_reserve_or_invalidate) {
   };
   EXPECT_EQ(answer_to(Op::kReserve, 1), Code::kDenied);
   EXPECT_EQ(answer_to(Op::kInvalidate, 0), Code::kDenied);
+  EXPECT_EQ(answer_to(Op::kPin, 1), Code::kDenied);
+  EXPECT_EQ(answer_to(Op::kUnpin, 1), Code::kDenied);
   settle();
   EXPECT_EQ(writer.match(space, pattern_key(1, 0)), 1);
   const Result<SlabGrant> slab =
@@ -234,6 +236,22 @@ TEST_F(Sharing, spaces_max_is_of_all_namespaces_together) {
   EXPECT_EQ(refused.code(), Code::kNoSpace);
   EXPECT_NE(refused.status().message().find("limits.spaces_max is 3"), std::string::npos);
   (void)two.register_space(encoded_spec("a", kBlock));
+}
+
+TEST_F(Sharing, who_only_reads_takes_no_more_than_half_of_the_specs) {
+  make_store(16, {.spaces_max = 4});
+  SimClient& writer = add_client("main");
+  SessionRequest request;
+  request.namespace_name = "main";
+  request.is_read_only = true;
+  const SessionIndex reader = store_->session_open(request).value().session;
+  EXPECT_TRUE(store_->space_register(reader, encoded_spec("a", kBlock)).is_ok());
+  EXPECT_TRUE(store_->space_register(reader, encoded_spec("b", kBlock)).is_ok());
+  const Result<SpaceGrant> refused = store_->space_register(reader, encoded_spec("c", kBlock));
+  EXPECT_EQ(refused.code(), Code::kDenied);
+  EXPECT_NE(refused.status().message().find("limits.spaces_max"), std::string::npos);
+  (void)writer.register_space(encoded_spec("c", kBlock));
+  EXPECT_TRUE(store_->space_register(reader, encoded_spec("c", kBlock)).is_ok()) << "it is known now";
 }
 
 TEST_F(Sharing, a_writer_that_hung_up_is_named_as_one_that_does_not_answer) {

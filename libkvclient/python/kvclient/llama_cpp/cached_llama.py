@@ -145,6 +145,9 @@ class CachedLlama:
             return contextlib.nullcontext(())
 
     def _store(self, batch, first_index: int) -> int:
+        refused = sorted({batch[i].status for i in range(len(batch))} & {"unavailable", "no_space", "invalid"})
+        if refused:
+            _log.warning("kvtier: some blocks are computed and not stored: %s", ", ".join(refused))
         return sum(self._store_block(batch[i], first_index + i) for i in range(len(batch)))
 
     def _store_block(self, slot, index: int) -> bool:

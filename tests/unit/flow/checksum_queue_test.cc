@@ -60,6 +60,7 @@ TEST_F(ChecksumQueueTest, turns_that_nobody_looked_at_are_made_up) {
 
 TEST_F(ChecksumQueueTest, a_block_that_somebody_waits_for_is_due_before_all_others) {
   const BlockId due_before = push(0);
+  EXPECT_EQ(due(2 * kTurn - 1), Ids{});
   const BlockId young = push(2 * kTurn - 1);
   const BlockId younger = push(2 * kTurn - 1);
   queue_.hurry(blocks_, younger);

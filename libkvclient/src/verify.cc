@@ -42,7 +42,7 @@ class Verification {
   Status run() {
     const std::size_t held_before = lease_.held;
     const Result<BoundLink> bound = space_.core->bound_link(space_);
-    const Status status = bound.is_ok() ? look_at_all(bound.value()) : bound.status();
+    Status status = bound.is_ok() ? look_at_all(bound.value()) : bound.status();
     const bool is_lost = !status.is_ok() && status.code() != Code::kDeadline;
     if (is_lost) {
       let_go(lease_, 0, lease_.count);

@@ -104,6 +104,19 @@ class DoubtsDiskTest : public SumsFixture {
   const std::vector<Key> keys_ = keys_of(1, 4);
 };
 
+TEST_F(DoubtsDiskTest, a_block_that_leaves_memory_for_the_disk_is_not_waited_for) {
+  make(DiskWrite::kThrough);
+  put_chain(*client_, space_, keys_);
+  settle();
+  const std::uint32_t request = ask(*client_, entries_of(*client_, space_, keys_), space_, 0, 0, 1 << 19);
+  EXPECT_FALSE(client_->is_answered(request));
+  put_chain(*client_, space_, keys_of(2, 16));
+  settle();
+  ASSERT_EQ(count_cold(*client_, space_, keys_), 4U);
+  ASSERT_TRUE(client_->is_answered(request));
+  EXPECT_EQ(client_->completion(request).count, 0U);
+}
+
 TEST_F(DoubtsDiskTest, a_suspect_block_is_not_written_to_disk) {
   make(DiskWrite::kThrough);
   port_->takes_puts_now = false;

@@ -288,6 +288,22 @@ kv-cache-tester/merged_512 10 .963 .958
 END
 }
 
+bar_kvsim_hints() { # what engines tell, on the dense trace, beside LRU and beside the same policy without it
+  [[ -d $traces ]] || { note MISSED "no ${traces/#$root\//}: name the folder of the traces with --traces"; return; }
+  local percent lru plain slack trace=$traces/kv-cache-tester/merged_512_dense.jsonl.zst
+  for percent in 0.5 1 5 10 25 50; do
+    slack=0
+    ((${percent%.*} < 25)) || slack=0.001
+    measure "kvsim-hints-$percent-lru" "$build/bin/kvsim" replay "$trace" --policy lru --capacity-pct $percent --json
+    lru=$(json_value "$object" hit_ratio)
+    measure "kvsim-hints-$percent-none" "$build/bin/kvsim" replay "$trace" --policy default --capacity-pct $percent --json
+    plain=$(json_value "$object" hit_ratio)
+    measure "kvsim-hints-$percent" "$build/bin/kvsim" replay "$trace" --policy default --capacity-pct $percent --hints all --json
+    expect hit_ratio ">" "$(awk "BEGIN { printf \"%.6f\", ${lru:-1} - $slack }")"
+    expect hit_ratio ">" "$(awk "BEGIN { printf \"%.6f\", ${plain:-1} - $slack }")"
+  done
+}
+
 bar_kvsim_cost() { # decisions of the default policy with a million blocks
   measure kvsim-cost "$build/bin/kvsim" cost --policy default --blocks 1000000
   expect ns_per_decision "<" 2000

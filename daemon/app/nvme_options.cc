@@ -36,6 +36,8 @@ NvmeTierOptions nvme_tier_options(const Config& config) {
   options.engine = engine_of(config.nvme.backend);
   options.direct = direct_of(config.nvme.direct);
   options.home = home_of(config.nvme.home);
+  options.missing =
+      config.nvme.missing == NvmeMissing::kGiveUp ? MissingPolicy::kGiveUp : MissingPolicy::kKeep;
   options.segment_bytes = config.nvme.segment_bytes;
   options.headroom_bytes = config.nvme.headroom_bytes;
   options.io_deadline_ns = config.nvme.io_deadline_ns;

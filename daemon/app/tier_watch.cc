@@ -35,6 +35,12 @@ void TierWatch::tell_recovered(const DiskSnapshot& view) {
                                            {"took", format_duration(view.recovery_ns)}});
   const std::string unknown = unknown_spaces_text(facts_, view);
   if (!unknown.empty()) log_.warn("blocks on disk are of unknown spaces", {{"cause", unknown}});
+  if (view.paths_given_up != 0) {
+    log_.warn("NVMe paths that were missing are given up",
+              {{"paths", view.paths_given_up},
+               {"cause", "nvme.missing is give_up"},
+               {"cure", "set it to keep again; a path that comes back wants its file moved away"}});
+  }
   const std::string missing = missing_path_text(facts_, view);
   if (!missing.empty()) log_.warn("an NVMe path is missing", {{"cause", missing}});
 }

@@ -53,6 +53,7 @@ enum class NvmeDirect : std::uint8_t { kAuto, kOn, kOff };
 enum class NvmeWritePolicy : std::uint8_t { kBack, kThrough };
 enum class NvmeRecover : std::uint8_t { kBeforeReady, kBehind };
 enum class NvmeHome : std::uint8_t { kRefuse, kMoved, kFresh };
+enum class NvmeMissing : std::uint8_t { kKeep, kGiveUp };
 
 struct NvmeConfig {
   std::vector<NvmePathConfig> paths;  ///< empty: no tier
@@ -66,6 +67,7 @@ struct NvmeConfig {
   std::uint64_t headroom_bytes = 0;  ///< 0: chosen by the daemon
   std::uint64_t io_deadline_ns = 0;
   NvmeHome home = NvmeHome::kRefuse;
+  NvmeMissing missing = NvmeMissing::kKeep;
 };
 
 struct LogConfig {

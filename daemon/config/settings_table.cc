@@ -114,6 +114,11 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "take it as moved, or empty it and begin afresh there, with a file that may be smaller. A store that lies where it was made "
     "is kept."},
    INTO(nvme.home)},
+  {{"nvme.missing", kChoice, "keep", 0, 1, "keep|give_up", kRestart, "",
+    "What to do about a path that the store had and that no nvme.paths names: keep its place, as it may come back, or give "
+    "it up, if it is gone for good: should it come back, it is refused. Nothing is given up while a path that is named "
+    "does not open."},
+   INTO(nvme.missing)},
 
   {{"index.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",
     "Blocks that index and directories are sized for; 0 is as many as the tiers can hold. A change drops the cached "

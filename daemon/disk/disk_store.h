@@ -74,6 +74,7 @@ class DiskStore {
   [[nodiscard]] bool was_closed() const { return opening_->was_closed(); }
   /// The store on disk has a path that is not among these. Right once recovery has begun.
   [[nodiscard]] bool is_path_missing() const { return shared_.is_path_missing; }
+  [[nodiscard]] std::uint32_t paths_given_up() const { return shared_.paths_given_up; }
   /// In the order of the files that were given.
   [[nodiscard]] const StorePath& path(std::size_t i) const { return *store_paths_[i]; }
   [[nodiscard]] PathState path_state(std::size_t i) const;

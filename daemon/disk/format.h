@@ -81,10 +81,11 @@ struct Superblock {
   std::uint64_t closed_epoch;  ///< of the last start that ended cleanly: equal means that nothing is open
   std::uint64_t home_fsid;     ///< where the file was made: a copy elsewhere needs an identity of its own
   std::uint64_t home_inode;
-  std::array<std::byte, 392> reserved;
+  std::uint64_t given_up;  ///< a bit for each path that is no longer the store's
+  std::array<std::byte, 384> reserved;
 };
 static_assert(sizeof(Superblock) == kSectorBytes && offsetof(Superblock, segment_bytes) == 64);
-static_assert(offsetof(Superblock, reserved) == 120 && std::is_trivially_copyable_v<Superblock>);
+static_assert(offsetof(Superblock, reserved) == 128 && std::is_trivially_copyable_v<Superblock>);
 
 struct SegmentHeader {
   FormatPrefix prefix;

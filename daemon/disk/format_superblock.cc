@@ -8,10 +8,16 @@
 namespace kvtier {
 namespace {
 
+bool has_valid_paths(const Superblock& block) {
+  if (block.path >= block.path_count || block.path_count > kPathsMax) return false;
+  const bool is_of_paths = block.path_count == kPathsMax || block.given_up >> block.path_count == 0;
+  return is_of_paths && !is_given_up(block, block.path);
+}
+
 bool is_valid(const Superblock& block) {
-  return is_valid_geometry({block.segment_bytes, block.alignment}) && block.path < block.path_count &&
-         block.path_count <= kPathsMax && block.segment_count != 0 && block.revision != 0 &&
-         block.closed_epoch <= block.epoch && block.store != StoreId{} && is_all_zero(block.reserved);
+  return is_valid_geometry({block.segment_bytes, block.alignment}) && has_valid_paths(block) &&
+         block.segment_count != 0 && block.revision != 0 && block.closed_epoch <= block.epoch &&
+         block.store != StoreId{} && is_all_zero(block.reserved);
 }
 
 }  // namespace

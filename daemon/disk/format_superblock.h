@@ -19,6 +19,11 @@ using SuperblockCopies = std::array<std::span<const std::byte>, kSuperblockCopie
 /// One copy's bytes. `superblock` must be valid.
 SuperblockBytes encode_superblock(const Superblock& superblock, std::uint32_t copy);
 
+/// The store was told to do without that path.
+constexpr bool is_given_up(const Superblock& superblock, std::uint32_t path) {
+  return path < kPathsMax && (superblock.given_up >> path & 1) != 0;
+}
+
 DiskFault verify_superblock(std::span<const std::byte> bytes, std::uint32_t copy, Superblock& out);
 
 struct SuperblockChoice {

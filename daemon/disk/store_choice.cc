@@ -1,6 +1,7 @@
 #include "daemon/disk/store_choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "libkvclient/base/units.h"
@@ -46,9 +47,25 @@ Status check_old(std::span<const PathFinding> paths, std::size_t i, const DiskSt
   return Status::ok();
 }
 
+// What was invalidated while it was away is not noted for it any more.
+Status check_struck_off(std::span<const PathFinding> paths, std::size_t i) {
+  for (std::size_t j = 0; j < paths.size(); ++j) {
+    if (paths[j].superblock.is_new ||
+        !is_given_up(paths[j].superblock.superblock, paths[i].superblock.superblock.path))
+      continue;
+    return refuse(paths, i,
+                  "it was given up (nvme.missing: give_up) when " + name_of(paths, j) +
+                      " was opened without it. Move its file away: it then begins as an empty path.");
+  }
+  return Status::ok();
+}
+
 Status check_all(std::span<const PathFinding> paths, const DiskStoreOptions& options) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     KV_RETURN_IF_ERROR(paths[i].superblock.is_new ? check_new(paths, i) : check_old(paths, i, options));
+  }
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (!paths[i].superblock.is_new) KV_RETURN_IF_ERROR(check_struck_off(paths, i));
   }
   return Status::ok();
 }
@@ -59,7 +76,8 @@ struct Known {
   std::uint32_t path_count = 0;  ///< numbers given out
   std::uint64_t epoch = 0;
   std::uint64_t created_ns = 0;
-  std::uint32_t old_paths = 0;
+  std::uint64_t here = 0;  ///< a bit for each path that is
+  std::uint64_t given_up = 0;
 };
 
 Known know(std::span<const PathFinding> paths) {
@@ -72,9 +90,17 @@ Known know(std::span<const PathFinding> paths) {
     known.created_ns = block.created_ns;
     known.path_count = std::max(known.path_count, block.path_count);
     known.epoch = std::max(known.epoch, block.epoch);
-    ++known.old_paths;
+    known.here |= std::uint64_t{1} << block.path;
+    known.given_up |= block.given_up;
   }
   return known;
+}
+
+/// A bit for each path that the store has and that is not here.
+std::uint64_t missing_paths(const Known& known) {
+  const std::uint64_t numbers =
+      known.path_count >= kPathsMax ? ~std::uint64_t{0} : (std::uint64_t{1} << known.path_count) - 1;
+  return numbers & ~known.here & ~known.given_up;
 }
 
 Superblock made_new(const DiskStoreOptions& options, std::uint32_t number) {
@@ -110,7 +136,14 @@ Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskS
                                  std::uint64_t wall_ns) {
   KV_RETURN_IF_ERROR(check_all(paths, options));
   Known known = know(paths);
-  StoreChoice choice{.is_new = known.old_paths == 0, .is_path_missing = known.path_count > known.old_paths};
+  StoreChoice choice{.is_new = known.here == 0};
+  const std::uint64_t missing = missing_paths(known);
+  if (options.missing == MissingPolicy::kGiveUp) {
+    known.given_up |= missing;
+    choice.given_up_count = static_cast<std::uint32_t>(std::popcount(missing));
+  } else {
+    choice.is_path_missing = missing != 0;
+  }
   if (choice.is_new) {
     known.store = options.fresh_store;
     known.created_ns = wall_ns;
@@ -133,6 +166,7 @@ Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskS
     block.store = known.store;
     block.path_count = known.path_count;
     block.created_ns = known.created_ns;
+    block.given_up = known.given_up;
     block.epoch = known.epoch + 1;
     ++block.revision;
   }

@@ -26,10 +26,11 @@ std::uint64_t lost_bytes(const PathFinding& path);
 struct StoreChoice {
   std::vector<Superblock> superblocks;  ///< to be written, one a path: epoch and revision are raised
   bool is_new = false;
-  bool is_path_missing = false;  ///< the store had more paths than there are now
+  bool is_path_missing = false;      ///< the store has more paths than there are now
+  std::uint32_t given_up_count = 0;  ///< paths that are struck off by this choice
 };
 
-/// kInvalid: another store's path, one path twice, content without superblock, a copy (D-15). kNoSpace: no room for the
+/// kInvalid: another store's path, one path twice, one that was given up, content without superblock, a copy (D-15). kNoSpace: no room for the
 /// segments that a store needs. kVersion and kCorrupt are choose_superblock()'s.
 Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskStoreOptions& options,
                                  std::uint64_t wall_ns);

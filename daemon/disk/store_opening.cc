@@ -33,7 +33,10 @@ void StoreOpening::after_look(TimeNs now_ns) {
     shared_.generation = std::max(shared_.generation, each->survey.generation_max());
   }
   const std::uint64_t wall_ns = now_ns + shared_.options.wall_minus_monotonic_ns;
-  Result<StoreChoice> choice = choose_store(findings, shared_.options, wall_ns);
+  DiskStoreOptions options = shared_.options;
+  // What cannot be read now is here all the same: whose number it has is not known.
+  if (findings.size() < look_.paths().size()) options.missing = MissingPolicy::kKeep;
+  Result<StoreChoice> choice = choose_store(findings, options, wall_ns);
   if (!choice.is_ok()) return refuse(choice.status());
   for (const auto& each : look_.paths()) {
     // What cannot be read may be the store that the others would be made anew beside.
@@ -45,6 +48,7 @@ void StoreOpening::after_look(TimeNs now_ns) {
 void StoreOpening::take(const StoreChoice& choice) {
   std::size_t at = 0;
   shared_.is_path_missing = choice.is_path_missing;
+  shared_.paths_given_up = choice.given_up_count;
   was_closed_ = std::ranges::all_of(look_.paths(), [](const auto& each) {
     const Superblock& block = each->choice.superblock;
     return each->is_in && !each->choice.is_new && block.closed_epoch == block.epoch;

@@ -28,6 +28,12 @@ enum class HomePolicy : std::uint8_t {
   kFresh,  ///< somebody says that it is a copy: it is emptied before the store opens, by whoever owns the file
 };
 
+/// What to do without a path that the store had and that is not here.
+enum class MissingPolicy : std::uint8_t {
+  kKeep,    ///< it may come back: what is invalidated is noted for it for ever
+  kGiveUp,  ///< somebody says that it is gone for good: struck off, and refused should it come back
+};
+
 struct DiskStoreOptions {
   std::uint32_t puts_max = 512;  ///< a path: accepted and not answered
   std::uint32_t gets_max = 1024;
@@ -45,6 +51,7 @@ struct DiskStoreOptions {
   std::uint64_t wall_minus_monotonic_ns = 0;  ///< for times on disk
   WriteBudgetOptions budget;                  ///< of what reclaim rewrites
   HomePolicy home = HomePolicy::kRefuse;
+  MissingPolicy missing = MissingPolicy::kKeep;
   Status refusal;  ///< what whoever looked at the files before found: not ok, they stay shut for that cause
   StoreId fresh_store{};             ///< random: the id of a store that is made
   IoRegion scratch_region{};         ///< a place of the ring's table for the store's own memory

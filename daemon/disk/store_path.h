@@ -59,6 +59,7 @@ struct StoreShared {
   std::uint64_t epoch = 0;
   std::uint64_t sequence_count = 0;  ///< used in this epoch
   std::uint64_t generation = 0;      ///< the last given out
+  std::uint32_t paths_given_up = 0;  ///< by this start
   bool is_path_missing = false;      ///< of the store: marks stay for what lies there
 
   std::uint64_t next_sequence() { return sequence_number(epoch, ++sequence_count); }

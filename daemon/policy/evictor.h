@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "daemon/model/ids.h"
+#include "daemon/policy/use_hint.h"
 
 namespace kvtier {
 
@@ -29,6 +30,9 @@ class Evictor {
   /// an evictor that learns from that knows it again. Its record still has the key.
   virtual void remember(BlockId block) = 0;
   virtual void remove(BlockId block) = 0;
+  /// Told of a block after its last access, at BlockRecord::access_ms or later. A weight, never an order: the next access
+  /// voids it. An evictor that does not weigh hints leaves the block where it is.
+  virtual void hint(BlockId, UseHint, std::uint32_t /*now_ms*/) {}
   /// The candidate could not leave (leased, pinned, or it has children): look at it again only after the
   /// others.
   virtual void defer(BlockId block) = 0;

@@ -55,12 +55,14 @@ void ReuseEvictor::inherit(Ages::Entry& entry, BlockId parent) const {
   if (parent == BlockId::kNone) return;
   entry.traits = ages_[place_of(parent)].traits;
   entry.traits.uses = 0;
+  entry.traits.hint = UseHint::kNone;
   ++entry.traits.depth;
 }
 
 void ReuseEvictor::count_use(Ages::Entry& entry, WrappingMs now_ms) {
   if (model_.used_again(entry.cell)) rank_again();
   ++entry.traits.uses;
+  entry.traits.hint = UseHint::kNone;
   entry.traits.has_gap = true;
   entry.traits.gap_ms = now_ms - entry.used_ms;
   entry.used_ms = now_ms;
@@ -97,6 +99,18 @@ void ReuseEvictor::access(BlockId block) {
   unlist(block);
   ages_.leave(place_of(block));
   count_use(ages_[place_of(block)], now_ms);
+  enter(block);
+}
+
+// From here on time counts anew, in a class of blocks of which the same was said.
+void ReuseEvictor::hint(BlockId block, UseHint hint, WrappingMs now_ms) {
+  let_time_pass(now_ms);
+  Ages::Entry& entry = ages_[place_of(block)];
+  unlist(block);
+  model_.take_back(entry.cell);
+  ages_.leave(place_of(block));
+  entry.traits.hint = hint;
+  entry.used_ms = now_ms;
   enter(block);
 }
 

@@ -22,6 +22,7 @@ class ReuseEvictor final : public Evictor {
   void insert_coldest(BlockId block) override;
   void remember(BlockId block) override;
   void remove(BlockId block) override;
+  void hint(BlockId block, UseHint hint, WrappingMs now_ms) override;
   void defer(BlockId block) override;
   BlockId coldest() override { return first_from(0); }
   BlockId after(BlockId block) override;

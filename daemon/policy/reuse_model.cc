@@ -12,7 +12,6 @@ using ByAge = std::array<double, ReuseModel::kAges>;
 
 constexpr std::uint32_t kUses = 3;
 constexpr std::uint32_t kDepths = 4;
-constexpr std::uint32_t kGaps = 12;
 
 // Ages are cut at 9 s and every half octave above; the last begins after three days and a half.
 constexpr double kFirstAgeMs = 6400;
@@ -20,9 +19,9 @@ constexpr double kAgesPerOctave = 2;
 constexpr WrappingMs kGapUnitMs = 100;
 
 // Blocks of a class that are worth as much as the average of all classes: a young class starts there.
-constexpr double kPrior = 20;
-// Lessons come after so many uses, the first ones sooner; each time what is known fades: by a tenth in 200,000 uses.
-constexpr double kFading = 0.9975;
+constexpr double kPrior = 200;
+// Lessons come after so many uses, the first ones sooner; each time what is known fades: by a tenth in a million uses.
+constexpr double kFading = 0.9995;
 constexpr double kLeftMin = 0.001;  // so few of a class count for nothing
 constexpr std::uint32_t kEventsFirst = 500;
 constexpr std::uint32_t kEventsMost = 5'000;
@@ -64,12 +63,21 @@ ReuseModel::Cell ReuseModel::cell_of(const ReuseTraits& traits) {
   const std::uint32_t depth = std::min<std::uint32_t>(std::bit_width(traits.depth), kDepths - 1);
   const auto octave = static_cast<std::uint32_t>(std::bit_width(traits.gap_ms / kGapUnitMs));
   const std::uint32_t gap = traits.has_gap ? 1 + std::min(octave, kGaps - 2) : 0;
+  if (traits.hint != UseHint::kNone) {
+    const std::uint32_t hint = static_cast<std::uint32_t>(traits.hint) - 1;
+    return static_cast<Cell>((kPlainClasses + hint * kGaps + gap) * kAges);
+  }
   return static_cast<Cell>(((uses * kDepths + depth) * kGaps + gap) * kAges);
 }
 
 void ReuseModel::got_to(Cell cell) {
   ++counts_[cell].got_to;
   ++counts_of_all_[cell % kAges].got_to;
+}
+
+void ReuseModel::take_back(Cell cell) {
+  counts_[cell].got_to = std::max(0.0, counts_[cell].got_to - 1);
+  counts_of_all_[cell % kAges].got_to = std::max(0.0, counts_of_all_[cell % kAges].got_to - 1);
 }
 
 bool ReuseModel::used_again(Cell cell) {

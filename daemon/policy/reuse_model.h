@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/policy/use_hint.h"
+
 namespace kvtier {
 
 /// Milliseconds of the monotonic clock, as in BlockRecord::access_ms; they wrap.
@@ -21,13 +23,16 @@ struct ReuseTraits {
   std::uint32_t uses = 0;  ///< beyond the first
   std::uint32_t depth = 0;
   bool has_gap = false;
+  UseHint hint = UseHint::kNone;
   WrappingMs gap_ms = 0;  ///< between the last two uses of it or, until it has two, of what it continues
 };
 
 class ReuseModel {
  public:
   using Cell = std::uint16_t;
-  static constexpr std::uint32_t kClasses = 3 * 4 * 12;  ///< uses, depth, gap
+  static constexpr std::uint32_t kGaps = 12;
+  static constexpr std::uint32_t kPlainClasses = 3 * 4 * kGaps;  ///< uses, depth, gap
+  static constexpr std::uint32_t kClasses = kPlainClasses + kUseHints * kGaps;
   static constexpr std::uint32_t kAges = 32;
   static constexpr std::uint32_t kCells = kClasses * kAges;
 
@@ -40,6 +45,8 @@ class ReuseModel {
   [[nodiscard]] WrappingMs age_end(Cell cell) const { return age_ends_[cell % kAges]; }
 
   void got_to(Cell cell);
+  /// It did not, after all: a hint came.
+  void take_back(Cell cell);
   /// A block was used again. True when enough is new: learn() is due.
   bool used_again(Cell cell);
   /// New worths, a new order, and a little of what is old forgotten. About a millisecond.

@@ -150,6 +150,7 @@ void DiskAgent::publish(bool is_due) {
   view_.requests_held = ring_->held_count();
   view_.epoch = store_->epoch();
   view_.is_path_missing = store_->is_path_missing();
+  view_.paths_given_up = store_->paths_given_up();
   view_.stats = store_->stats();
   view_.verify = store_->verify_report();
   view_.path_count = static_cast<std::uint32_t>(path_count_);

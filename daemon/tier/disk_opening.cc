@@ -47,6 +47,7 @@ DiskAgentOptions agent_options(const NvmeTierOptions& options) {
   store.wall_minus_monotonic_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
   store.budget = shares.moves;
   store.home = options.home;
+  store.missing = options.missing;
   store.fresh_store = {{entropy64(), entropy64() | 1}};
   return result;
 }
@@ -91,8 +92,7 @@ std::string missing_path_text(const NvmeTierFacts& facts, const DiskSnapshot& no
   return "the NVMe tier's store has a path that nvme.paths does not name: its blocks are misses, and what "
          "was "
          "invalidated is noted for it for ever; name its folder too and restart kvtierd. If it is gone for "
-         "good, stop kvtierd and move " +
-         std::string(kStoreFileName) + " of the other paths away: that begins an empty store";
+         "good, set nvme.missing to give_up and restart kvtierd: it is struck off";
 }
 
 NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
@@ -183,6 +183,8 @@ DiskOpening DiskOpening::open(const NvmeTierOptions& options) {
   DiskAgentParts parts;
   PathSet paths(path_options, agent.store, opening.facts.paths);
   agent.store.refusal = opening.open_paths(paths, options, parts);
+  // A path that is left out is not gone: nothing is struck off without it.
+  if (parts.files.size() < options.paths.size()) agent.store.missing = MissingPolicy::kKeep;
   if (parts.files.empty()) {
     opening.status = {Code::kUnavailable, opening.facts.paths.empty() ? "no path is configured"
                                                                       : opening.facts.paths.front().cause};

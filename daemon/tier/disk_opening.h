@@ -18,6 +18,7 @@ struct NvmeTierOptions {
   IoEngine engine = IoEngine::kAuto;
   DirectUse direct = DirectUse::kAuto;
   HomePolicy home = HomePolicy::kRefuse;
+  MissingPolicy missing = MissingPolicy::kKeep;
   std::uint64_t segment_bytes = 256 * kMiB;
   std::uint64_t headroom_bytes = 0;  ///< of each file system, that stays free; 0: chosen (path_opening.h)
   TimeNs io_deadline_ns = 5 * kNsPerSecond;

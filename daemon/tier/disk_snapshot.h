@@ -56,8 +56,9 @@ struct DiskSnapshot {
   std::uint64_t region_bytes = 0;
   std::uint64_t requests_held = 0;  ///< answered, and still with the device: it is slow or hangs
   std::uint64_t epoch = 0;
-  bool is_path_missing = false;  ///< the store has a path that is not here
-  TimeNs published_ns = 0;       ///< CLOCK_MONOTONIC
+  std::uint32_t paths_given_up = 0;  ///< struck off by this start
+  bool is_path_missing = false;      ///< the store has a path that is not here
+  TimeNs published_ns = 0;           ///< CLOCK_MONOTONIC
   DiskStats stats;
   VerifyReport verify;  ///< of the last scrub
   std::uint32_t path_count = 0;

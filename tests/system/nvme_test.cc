@@ -133,10 +133,27 @@ TEST_F(Nvme, a_path_that_the_settings_left_out_is_said_until_it_is_back) {
   ASSERT_TRUE(start_small()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 0) << said();
   end();
-  configure({place_.file("a")});
-  std::filesystem::remove(place_.file("a") + "/kvtier.data");
+  const std::string give_up = "  missing: give_up\n";
+  configure({place_.file("a"), place_.file("nowhere")}, give_up);
   ASSERT_TRUE(start_small()) << place_.output();
-  EXPECT_EQ(kvctl({"status"}), 0) << "an empty store, as it says: " << said();
+  end();
+  configure({place_.file("a"), place_.file("b")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << "nothing is given up while one that is named does not open: " << said();
+  end();
+  configure({place_.file("a")}, give_up);
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << said();
+  EXPECT_TRUE(output_comes_to("are given up")) << place_.output();
+  end();
+  configure({place_.file("a"), place_.file("b")});
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 1);
+  EXPECT_NE(said().find("it was given up (nvme.missing: give_up)"), std::string::npos) << said();
+  end();
+  std::filesystem::remove(place_.file("b") + "/kvtier.data");
+  ASSERT_TRUE(start_small()) << place_.output();
+  EXPECT_EQ(kvctl({"status"}), 0) << "it begins as an empty path, as the refusal says: " << said();
 }
 
 // A typing error takes no more of the file system than there is to give, and says so.

@@ -58,6 +58,7 @@ Json path_json(const PicturePath& path, const DumpView& view) {
           {"closed_epoch", block.closed_epoch},
           {"home_fsid", block.home_fsid},
           {"home_inode", block.home_inode},
+          {"given_up", block.given_up},
           {"superblock_copies", std::move(copies)},
           {"reads_failed", path.unreadable},
           {"segments", std::move(segments)}};

@@ -15,20 +15,52 @@ std::vector<std::string> policy_names() {
   return names;
 }
 
-CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
-  CLI::App* command = app.add_subcommand("replay", "the prefix hits of a trace under a policy");
-  command->add_option("trace", to.trace, "JSON lines with hash_ids; .zst is unpacked by zstd")
+constexpr std::pair<std::string_view, UseHint> kHintNames[] = {{"tool_call", UseHint::kToolCall},
+                                                               {"turn_ended", UseHint::kTurnEnded},
+                                                               {"session_ended", UseHint::kSessionEnded}};
+
+void add_hints(const std::vector<std::string>& names, HintSet& to) {
+  for (const std::string& name : names) {
+    for (const auto& [known, hint] : kHintNames) {
+      if (name == known || name == "all") to.add(hint);
+    }
+  }
+}
+
+// What replay and report have both.
+template <class Options>
+void what_to_replay_add(CLI::App& command, Options& to) {
+  command.add_option("trace", to.trace, "JSON lines with hash_ids; .zst is unpacked by zstd")
       ->required()
       ->check(CLI::ExistingFile);
-  command->add_option("--policy", to.policies, "one or more; default: all")
+  command.add_option("--policy", to.policies, "one or more; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(policy_names()));
   command
-      ->add_option("--capacity-pct", to.capacity_percents,
-                   "of the different blocks of the trace; one or more")
+      .add_option("--capacity-pct", to.capacity_percents, "of the different blocks of the trace; one or more")
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 100.0));
+}
+
+CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
+  CLI::App* command = app.add_subcommand("replay", "the prefix hits of a trace under a policy");
+  what_to_replay_add(*command, to);
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--hints", [&to](const std::vector<std::string>& names) { add_hints(names, to.hints); },
+          "what engines tell when an answer is complete, one or more; default: nothing. Only the policy "
+          "`default` weighs it")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"tool_call", "turn_ended", "session_ended", "all"}));
   command->add_flag("--json", to.is_json, "a JSON object a line, one for each capacity and policy");
+  return command;
+}
+
+CLI::App* report_add(CLI::App& app, ReportOptions& to) {
+  CLI::App* command = app.add_subcommand(
+      "report", "an HTML file with hits by capacity of all policies, and of the default one with hints");
+  what_to_replay_add(*command, to);
+  command->add_option("--output", to.output, "the file that is written")->required();
   return command;
 }
 
@@ -45,9 +77,11 @@ CLI::App* cost_add(CLI::App& app, CostOptions& to) {
 CommandLine parse_command_line(int argc, char** argv) {
   CLI::App app("Replays traces through kvtier's own policies.", "kvsim");
   CommandLine line;
+  for (int i = 0; i < argc; ++i) line.text += (i == 0 ? "" : " ") + std::string(i == 0 ? "kvsim" : argv[i]);
   app.set_version_flag("--version", KVTIER_VERSION);
   app.require_subcommand(1);
   replay_add(app, line.replay)->callback([&] { line.command = Command::kReplay; });
+  report_add(app, line.report)->callback([&] { line.command = Command::kReport; });
   cost_add(app, line.cost)->callback([&] { line.command = Command::kCost; });
   try {
     app.parse(argc, argv);

@@ -5,13 +5,23 @@
 #include <string>
 #include <vector>
 
+#include "tools/kvsim/hint_queue.h"
+
 namespace kvtier::sim {
 
 struct ReplayOptions {
   std::string trace;
   std::vector<std::string> policies;  ///< empty: all
   std::vector<double> capacity_percents = {1, 5, 10};
+  HintSet hints;
   bool is_json = false;
+};
+
+struct ReportOptions {
+  std::string trace;
+  std::string output;
+  std::vector<std::string> policies;  ///< empty: all
+  std::vector<double> capacity_percents = {0.5, 1, 2, 5, 10, 20, 50};
 };
 
 struct CostOptions {
@@ -19,12 +29,14 @@ struct CostOptions {
   std::uint32_t blocks = 1'000'000;
 };
 
-enum class Command { kNone, kReplay, kCost };
+enum class Command { kNone, kReplay, kReport, kCost };
 
 struct CommandLine {
   Command command = Command::kNone;  ///< kNone: done already (--help, --version, a mistake)
   ReplayOptions replay;
+  ReportOptions report;
   CostOptions cost;
+  std::string text;  ///< as it was typed
   int exit_status = 0;
 };
 

@@ -1,4 +1,5 @@
 #include "daemon/policy/prefix_tree.h"
+#include "tools/kvsim/hint_queue.h"
 #include "tools/kvsim/replay.h"
 #include "tools/kvsim/residents.h"
 
@@ -7,8 +8,9 @@ namespace {
 
 class TreeReplay {
  public:
-  TreeReplay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks)
+  TreeReplay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks, HintSet hints)
       : trace_(trace),
+        hints_(trace, hints),
         residents_(capacity_blocks, trace.unique),
         tree_(residents_.table()),
         evictor_(policy.make(residents_.table())),
@@ -19,8 +21,10 @@ class TreeReplay {
   std::uint64_t run() {
     std::uint64_t hits = 0;
     for (const Request& request : trace_.requests) {
+      while (const std::optional<HintQueue::Due> due = hints_.take(request.time_ms)) give(*due);
       ++request_;
       hits += serve(trace_.blocks_of(request), static_cast<std::uint32_t>(request.time_ms));
+      hints_.served(request_ - 1);
     }
     return hits;
   }
@@ -35,6 +39,19 @@ class TreeReplay {
     for (std::size_t i = hits; i < blocks.size() && (!residents_.is_full() || make_room()); ++i)
       parent = insert(blocks[i], parent, now_ms);
     return hits;
+  }
+
+  // Of blocks that nobody used since.
+  void give(const HintQueue::Due& due) {
+    const UseHint hint = hint_of(trace_.requests[due.request]);
+    for (const HintQueue::Place place : hints_.concerned(due.request)) {
+      const auto blocks = trace_.blocks_of(trace_.requests[place]);
+      for (std::size_t i = blocks.size(); i-- > 0;) {
+        const BlockId block = residents_.find(blocks[i]);
+        if (block == BlockId::kNone || last_requests_[blocks[i]] != place + 1) continue;
+        evictor_->hint(block, hint, static_cast<std::uint32_t>(due.time_ms));
+      }
+    }
   }
 
   void access(BlockId block, std::uint32_t now_ms) {
@@ -65,6 +82,7 @@ class TreeReplay {
   }
 
   const Trace& trace_;
+  HintQueue hints_;
   Residents residents_;
   PrefixTree tree_;
   std::unique_ptr<Evictor> evictor_;
@@ -74,8 +92,9 @@ class TreeReplay {
 
 }  // namespace
 
-std::uint64_t replay_tree(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks) {
-  return TreeReplay(trace, policy, capacity_blocks).run();
+std::uint64_t replay_tree(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks,
+                          HintSet hints) {
+  return TreeReplay(trace, policy, capacity_blocks, hints).run();
 }
 
 }  // namespace kvtier::sim

@@ -30,10 +30,13 @@ std::vector<T> distinct(const std::vector<ReplayResult>& results, T ReplayResult
 }  // namespace
 
 std::string to_json(const ReplayResult& result) {
-  const nlohmann::ordered_json object = {
-      {"policy", result.policy},         {"capacity_blocks", result.capacity_blocks},
-      {"references", result.references}, {"hits", result.hits},
-      {"hit_ratio", result.hit_ratio()}, {"references_per_s", references_per_s(result)}};
+  const nlohmann::ordered_json object = {{"policy", result.policy},
+                                         {"capacity_blocks", result.capacity_blocks},
+                                         {"references", result.references},
+                                         {"hits", result.hits},
+                                         {"hit_ratio", result.hit_ratio()},
+                                         {"hints", result.is_with_hints},
+                                         {"references_per_s", references_per_s(result)}};
   return object.dump();
 }
 

@@ -10,16 +10,28 @@ namespace kvtier::sim {
 /// A block of a trace: its numbers are dense, in order of first use.
 using BlockNumber = std::uint32_t;
 
+/// Why a request's answer ended.
+enum class Stop : std::uint8_t {
+  kUnknown,
+  kToolUse,
+  kEndTurn,
+  kEndSession,  ///< and no other of its session came after it
+};
+
 struct Request {
   std::uint64_t time_ms = 0;
-  std::uint64_t first = 0;  ///< place of its first block in Trace::blocks
+  std::uint64_t answer_ms = 0;  ///< until its answer was complete
+  std::uint64_t first = 0;      ///< place of its first block in Trace::blocks
   std::uint32_t count = 0;
+  std::uint32_t session = 0;  ///< numbers from 1 on; 0: not known
+  Stop stop = Stop::kUnknown;
 };
 
 struct Trace {
   std::vector<Request> requests;
   std::vector<BlockNumber> blocks;  ///< of all requests, one behind the other
   std::uint32_t unique = 0;         ///< different blocks
+  std::uint32_t sessions = 0;
 
   [[nodiscard]] std::span<const BlockNumber> blocks_of(const Request& request) const {
     return std::span(blocks).subspan(request.first, request.count);

@@ -24,10 +24,14 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
     if (depth_ != 1) return true;
     is_ids_ = name == "hash_ids";
     is_time_ = name == "timestamp";
+    is_answer_ = name == "api_ms";
+    is_session_ = name == "session";
+    is_stop_ = name == "stop";
     return true;
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (is_time_ && depth_ == 1) request_.time_ms = value;
+    if (is_answer_ && depth_ == 1) request_.answer_ms = value;
     if (!is_ids_) return true;
     if (depth_ != 2) return fail("hash_ids is no array of numbers");
     parser_.trace_.blocks.push_back(parser_.number_of(value));
@@ -42,7 +46,11 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
   bool null() override { return other(); }
   bool boolean(bool) override { return other(); }
   bool number_integer(number_integer_t) override { return other(); }
-  bool string(string_t&) override { return other(); }
+  bool string(string_t& text) override {
+    if (depth_ == 1 && is_session_) request_.session = parser_.session_of(text);
+    if (depth_ == 1 && is_stop_) request_.stop = stop_of(text);
+    return other();
+  }
   bool binary(binary_t&) override { return other(); }
   bool start_object(std::size_t) override { return ++depth_ == 1 || other(); }
   bool end_object() override {
@@ -71,6 +79,10 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
     failure_ = std::move(why);
     return false;
   }
+  static Stop stop_of(std::string_view text) {
+    if (text == "tool_use") return Stop::kToolUse;
+    return text == "end_turn" ? Stop::kEndTurn : Stop::kUnknown;
+  }
   bool other() { return is_ids_ && depth_ > 0 ? fail("hash_ids is no array of whole numbers") : true; }
 
   TraceParser& parser_;
@@ -78,6 +90,9 @@ class TraceParser::Handler final : public nlohmann::json_sax<Json> {
   unsigned depth_ = 0;
   bool is_ids_ = false;
   bool is_time_ = false;
+  bool is_answer_ = false;
+  bool is_session_ = false;
+  bool is_stop_ = false;
   bool has_ids_ = false;
   std::string failure_;
 };
@@ -89,6 +104,21 @@ Status TraceParser::add_line(std::string_view line) {
   if (!handler.has_ids()) return {Code::kInvalid, "it has no hash_ids"};
   trace_.requests.push_back(request);
   return Status::ok();
+}
+
+Trace TraceParser::take() {
+  trace_.sessions = static_cast<std::uint32_t>(sessions_.size());
+  std::vector<bool> has_ended(sessions_.size() + 1);
+  for (auto request = trace_.requests.rbegin(); request != trace_.requests.rend(); ++request) {
+    if (request->session == 0 || has_ended[request->session]) continue;
+    request->stop = Stop::kEndSession;
+    has_ended[request->session] = true;
+  }
+  return std::move(trace_);
+}
+
+std::uint32_t TraceParser::session_of(const std::string& name) {
+  return sessions_.try_emplace(name, static_cast<std::uint32_t>(sessions_.size() + 1)).first->second;
 }
 
 BlockNumber TraceParser::number_of(std::uint64_t hash_id) {

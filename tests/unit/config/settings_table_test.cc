@@ -160,7 +160,7 @@ TEST(SettingsTable, ValuesReachTheirMembers) {
       "conductor:\n  spin_us: 3\n"
       "nvme:\n  paths: [{dir: /n/a, bytes: 2GiB}]\n  backend: posix\n  direct: off\n  write_policy: through\n"
       "  write_budget_bytes_per_day: 1TiB\n  recover: behind\n  segment_bytes: 64MiB\n  io_deadline_ms: 700\n"
-      "  headroom: 3GiB\n  home: moved\n"
+      "  headroom: 3GiB\n  home: moved\n  missing: give_up\n"
       "log:\n  level: debug\n  target: journal\n  json: true\n");
   ASSERT_TRUE(load.is_ok()) << load.status().to_string();
   const Config& config = *load.config;
@@ -185,6 +185,7 @@ TEST(SettingsTable, ValuesReachTheirMembers) {
   EXPECT_EQ(config.nvme.headroom_bytes, 3ULL << 30);
   EXPECT_EQ(config.nvme.io_deadline_ns, 700'000'000U);
   EXPECT_EQ(config.nvme.home, NvmeHome::kMoved);
+  EXPECT_EQ(config.nvme.missing, NvmeMissing::kGiveUp);
   EXPECT_EQ(config.limits.clients_max, 9U);
   EXPECT_EQ(config.limits.namespaces_max, 8U);
   EXPECT_EQ(config.limits.spaces_max, 7U);

@@ -54,7 +54,7 @@ std::vector<Layout> layouts() {
        {KV_FIELD(C, prefix), KV_FIELD(C, store), KV_FIELD(C, revision), KV_FIELD(C, copy), KV_FIELD(C, path),
         KV_FIELD(C, path_count), KV_FIELD(C, alignment), KV_FIELD(C, segment_bytes),
         KV_FIELD(C, segment_count), KV_FIELD(C, created_ns), KV_FIELD(C, epoch), KV_FIELD(C, closed_epoch),
-        KV_FIELD(C, home_fsid), KV_FIELD(C, home_inode), KV_FIELD(C, reserved)}},
+        KV_FIELD(C, home_fsid), KV_FIELD(C, home_inode), KV_FIELD(C, given_up), KV_FIELD(C, reserved)}},
       {"SegmentHeader",
        sizeof(D),
        {KV_FIELD(D, prefix), KV_FIELD(D, identity), KV_FIELD(D, segment_bytes), KV_FIELD(D, alignment),

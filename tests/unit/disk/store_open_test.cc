@@ -187,6 +187,55 @@ TEST(StoreOpen, APathIsAddedAndAMissingOneLeavesTheOthers) {
   EXPECT_LT(sim.index().size(), 40U);
 }
 
+TEST(StoreOpen, AMissingPathIsGivenUpWhenThatIsSaidAndIsRefusedWhenItComesBack) {
+  SimDisk disk(1);
+  make_store(disk, 3);
+  SimStoreOptions options = small_sim_options();
+  {
+    SimStore sim(disk, options, 2, kFileBytes);
+    ASSERT_TRUE(sim.open());
+    EXPECT_TRUE(sim.store().is_path_missing());
+    EXPECT_EQ(sim.store().paths_given_up(), 0U);
+  }
+  options.store.missing = MissingPolicy::kGiveUp;
+  {
+    SimStore sim(disk, options, 2, kFileBytes);
+    ASSERT_TRUE(sim.open()) << sim.store().status().to_string();
+    EXPECT_FALSE(sim.store().is_path_missing());
+    EXPECT_EQ(sim.store().paths_given_up(), 1U);
+  }
+  {
+    SimStore sim(disk, small_sim_options(), 2, kFileBytes);
+    ASSERT_TRUE(sim.open());
+    EXPECT_FALSE(sim.store().is_path_missing()) << "it stays given up";
+    EXPECT_EQ(sim.store().paths_given_up(), 0U);
+  }
+  expect_refusal(disk, small_sim_options(), Code::kInvalid, "path 2: it was given up", 3);
+  expect_refusal(disk, options, Code::kInvalid, "path 2: it was given up", 3);
+  std::ranges::fill(disk.image(disk.open("path2")), std::byte{0});
+  SimStore sim(disk, options, 3, kFileBytes);
+  ASSERT_TRUE(sim.open()) << sim.store().status().to_string();
+  EXPECT_EQ(sim.store().path(2).number, 3U) << "a new one: its number was another's";
+  EXPECT_FALSE(sim.store().is_path_missing());
+}
+
+TEST(StoreOpen, NothingIsGivenUpWhileAPathCannotBeRead) {
+  SimDisk disk(1);
+  make_store(disk, 2);
+  SimStoreOptions options = small_sim_options();
+  options.store.missing = MissingPolicy::kGiveUp;
+  {
+    SimStore sim(disk, options, 2, kFileBytes);
+    sim.faults().next({.fault = IoFault::kFail, .count = 1});
+    ASSERT_TRUE(sim.open()) << sim.store().status().to_string();
+    EXPECT_TRUE(sim.store().is_path_missing());
+    EXPECT_EQ(sim.store().paths_given_up(), 0U);
+  }
+  SimStore sim(disk, options, 2, kFileBytes);
+  ASSERT_TRUE(sim.open()) << sim.store().status().to_string();
+  EXPECT_FALSE(sim.store().is_path_missing());
+}
+
 TEST(StoreOpen, APathThatCannotBeReadIsLeftOut) {
   SimDisk disk(1);
   make_store(disk, 2);

@@ -197,7 +197,9 @@ TEST(Superblock, IntactFieldsThatContradictAreMalformed) {
       [](Superblock& s) { s.revision = 0; },
       [](Superblock& s) { s.closed_epoch = s.epoch + 1; },
       [](Superblock& s) { s.store = {}; },
-      [](Superblock& s) { s.reserved[391] = std::byte{1}; },
+      [](Superblock& s) { s.given_up = std::uint64_t{1} << s.path; },
+      [](Superblock& s) { s.given_up = std::uint64_t{1} << s.path_count; },
+      [](Superblock& s) { s.reserved[383] = std::byte{1}; },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
     Superblock block = test::example_store().superblock;

@@ -31,6 +31,27 @@ TEST(TraceParser, ReadsMooncakeAndMergedLines) {
   EXPECT_EQ(trace.unique, 4U);
 }
 
+TEST(TraceParser, KnowsWhatStoppedARequestAndThatTheLastOfASessionEndsIt) {
+  TraceParser parser;
+  for (const char* line :
+       {R"({"session":"a","stop":"tool_use","api_ms":700,"hash_ids":[1]})",
+        R"({"session":"b","stop":"end_turn","hash_ids":[2]})",
+        R"({"session":"b","stop":"tool_use","hash_ids":[2]})",
+        R"({"session":"a","stop":"","x":{"stop":"end_turn","api_ms":9},"hash_ids":[1]})",
+        R"({"session":"a","stop":"end_turn","hash_ids":[1]})", R"({"stop":"end_turn","hash_ids":[3]})"})
+    ASSERT_TRUE(parser.add_line(line).is_ok()) << line;
+  const Trace trace = parser.take();
+  const std::vector<Stop> expected = {Stop::kToolUse, Stop::kEndTurn,    Stop::kEndSession,
+                                      Stop::kUnknown, Stop::kEndSession, Stop::kEndTurn};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(trace.requests[i].stop, expected[i]) << i;
+  EXPECT_EQ(trace.requests[0].answer_ms, 700U);
+  EXPECT_EQ(trace.requests[3].answer_ms, 0U);
+  EXPECT_EQ(trace.sessions, 2U);
+  EXPECT_EQ(trace.requests[1].session, trace.requests[2].session);
+  EXPECT_NE(trace.requests[0].session, trace.requests[1].session);
+  EXPECT_EQ(trace.requests[5].session, 0U) << "it says none";
+}
+
 TEST(TraceParser, LargeIdsAreIdsToo) {
   TraceParser parser;
   ASSERT_TRUE(

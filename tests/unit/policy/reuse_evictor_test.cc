@@ -3,6 +3,7 @@
 
 #include "daemon/policy/reuse_evictor.h"
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -37,6 +38,7 @@ class Forest {
     blocks_[id].access_ms = now_ms_;
     evictor_.access(id);
   }
+  void hint(BlockId id, UseHint hint) { evictor_.hint(id, hint, now_ms_); }
   void remove(BlockId id, bool is_for_room) {
     if (is_for_room) evictor_.remember(id);
     evictor_.remove(id);
@@ -76,7 +78,7 @@ TEST(ReuseEvictor, ListsTheLeavesOnceWhateverHappens) {
     Forest forest(60);
     for (int step = 0; step < 4000; ++step) {
       forest.pass_time(static_cast<std::uint32_t>(chance.below(2000)));
-      const std::uint64_t action = chance.below(8);
+      const std::uint64_t action = chance.below(9);
       const bool is_empty = forest.parents().empty();
       if (action < 3 && !forest.is_full()) {
         const BlockId parent = is_empty || chance.below(3) == 0 ? BlockId::kNone : forest.any(chance);
@@ -85,6 +87,8 @@ TEST(ReuseEvictor, ListsTheLeavesOnceWhateverHappens) {
         continue;
       } else if (action < 5) {
         forest.access(forest.any(chance));
+      } else if (action == 8) {
+        forest.hint(forest.any(chance), static_cast<UseHint>(1 + chance.below(kUseHints)));
       } else if (action == 5) {
         forest.evictor().defer(*forest.leaves().begin());
       } else if (action == 6) {
@@ -121,6 +125,27 @@ TEST(ReuseEvictor, AnAgeLaterItIsColder) {
   forest.evictor().set_mark(young);
   forest.access(young);
   EXPECT_EQ(forest.evictor().mark(), old);
+}
+
+// Blocks whose session ended never come back, the others do, after the same time.
+TEST(ReuseEvictor, LearnsWhatAHintIsWorth) {
+  Forest forest(40);
+  std::deque<BlockId> gone;
+  std::vector<BlockId> kept;
+  for (std::uint64_t key = 1; key <= 10; ++key) kept.push_back(forest.add(key, BlockId::kNone));
+  for (std::uint64_t key = 100; key < 2000; ++key) {
+    forest.pass_time(1000);
+    for (const BlockId id : kept) forest.access(id);
+    gone.push_back(forest.add(key, BlockId::kNone));
+    forest.hint(gone.back(), UseHint::kSessionEnded);
+    if (gone.size() > 20) forest.remove(gone.front(), true), gone.pop_front();
+  }
+  const std::vector<BlockId> order = order_of(forest.evictor());
+  const std::set<BlockId> first(order.begin(), order.begin() + 20);
+  EXPECT_EQ(first, std::set<BlockId>(gone.begin(), gone.end()));
+  // Used all the same: nothing is held against it.
+  forest.access(gone.back());
+  EXPECT_NE(order_of(forest.evictor()).front(), gone.back());
 }
 
 TEST(ReuseEvictor, AnAdoptedBlockIsTheColdestOfItsLike) {

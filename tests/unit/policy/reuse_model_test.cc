@@ -39,6 +39,30 @@ TEST(ReuseModel, EachCellHasOneRank) {
   EXPECT_EQ(seen.size(), ReuseModel::kCells);
 }
 
+TEST(ReuseModel, AHintMakesAnotherClassAndTakesTheLessonBack) {
+  std::set<Cell> classes = {at(kTwice, 0)};
+  for (const UseHint hint : {UseHint::kToolCall, UseHint::kTurnEnded, UseHint::kSessionEnded}) {
+    ReuseTraits traits = kTwice;
+    traits.hint = hint;
+    classes.insert(at(traits, 0));
+  }
+  EXPECT_EQ(classes.size(), 4U);
+  // As many that nobody used again would make it worth less; taken back they say nothing.
+  const auto rank_after = [](bool is_taken_back) {
+    ReuseModel model;
+    live(model, kOnce, 0, 10'000, 1'000);
+    live(model, kTwice, 0, 1'000, 200);
+    for (int i = 0; i < 100'000; ++i) {
+      model.got_to(at(kTwice, 0));
+      if (is_taken_back) model.take_back(at(kTwice, 0));
+    }
+    model.learn();
+    return model.rank_of(at(kTwice, 0)) > model.rank_of(at(kOnce, 0));
+  };
+  EXPECT_TRUE(rank_after(true));
+  EXPECT_FALSE(rank_after(false));
+}
+
 TEST(ReuseModel, WithoutAnyLessonTheOlderLeavesFirst) {
   const ReuseModel model;
   EXPECT_LT(model.rank_of(at(kTwice, 3)), model.rank_of(at(kOnce, 2)));
@@ -93,8 +117,10 @@ TEST(ReuseModel, ManyLessonsMakeLearningDue) {
 }
 
 TEST(ReuseModel, TraitsBeyondAllBoundsHaveCells) {
-  const ReuseTraits most{.uses = 0xffffffff, .depth = 0xffffffff, .has_gap = true, .gap_ms = 0xffffffff};
-  EXPECT_LT(ReuseModel::cell_of(most), ReuseModel::kCells);
+  ReuseTraits most{.uses = 0xffffffff, .depth = 0xffffffff, .has_gap = true, .gap_ms = 0xffffffff};
+  constexpr std::uint32_t kPlainCells = ReuseModel::kPlainClasses * ReuseModel::kAges;
+  EXPECT_EQ(ReuseModel::cell_of(most) + ReuseModel::kAges, kPlainCells) << "the last class without a hint";
+  most.hint = UseHint::kSessionEnded;
   EXPECT_EQ(ReuseModel::cell_of(most) + ReuseModel::kAges, ReuseModel::kCells) << "the last class";
   EXPECT_EQ(ReuseModel::cell_of({}), 0U);
 }

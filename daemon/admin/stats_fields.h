@@ -85,6 +85,8 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"directory_grows_failed", &StoreStats::directory_grows_failed},
     {"checksums", &StoreStats::checksums},
     {"checksum_failures", &StoreStats::checksum_failures},
+    {"blocks_doubted", &StoreStats::blocks_doubted},
+    {"blocks_corrupt", &StoreStats::blocks_corrupt},
     {"demotions", &StoreStats::demotions},
     {"demoted_bytes", &StoreStats::demoted_bytes},
     {"demotions_failed", &StoreStats::demotions_failed},

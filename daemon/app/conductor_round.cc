@@ -22,6 +22,18 @@ void ConductorRound::tell_verified() {
                                        {"checksum_failures", store_.stats().checksum_failures}});
 }
 
+// Once each; of several in one round the last one is named.
+void ConductorRound::tell_corrupt() {
+  const CorruptBlocks& corrupt = store_.corrupt();
+  if (corrupt.count == corrupt_told_) return;
+  corrupt_told_ = corrupt.count;
+  log_.error("a block in memory was damaged after its commit; it was taken out",
+             {{"namespace", corrupt.namespace_name},
+              {"space", to_hex(corrupt.space)},
+              {"key", to_hex(corrupt.key)},
+              {"blocks_corrupt", corrupt.count}});
+}
+
 void ConductorRound::close_tier() {
   // release with the acquire below: whatever the caller did before is seen by the round that closes.
   is_tier_unwanted_.store(true, std::memory_order_release);
@@ -41,6 +53,7 @@ std::size_t ConductorRound::do_work(TimeNs now_ns) {
   work += conductor_.do_work(now_ns);
   work += checksums_.exchange(store_);
   tell_verified();
+  tell_corrupt();
   look_at_tier();
   work += admin_.serve(store_);
   if (now_ns >= publish_at_ns_) publish_all(now_ns);

@@ -58,6 +58,7 @@ class ConductorRound final : public Agent, public Waiter {
  private:
   std::size_t take_settings();
   void tell_verified();
+  void tell_corrupt();
   void look_at_tier();
   void publish_all(TimeNs now_ns);
 
@@ -70,6 +71,7 @@ class ConductorRound final : public Agent, public Waiter {
   Counters& counters_;
   Log& log_;
   bool is_verifying_;  ///< blocks of an earlier instance, until the last one's checksum is compared
+  std::uint64_t corrupt_told_ = 0;  ///< damaged blocks that were logged
   Mailbox<LiveSettings> settings_;
   const AgentLoad* load_ = nullptr;
   // all threads

@@ -71,6 +71,8 @@ void publish_flow(const StoreStats& s, Counters& c) {
   c.set(Counter::kAccessRecordsInvalid, s.access_records_invalid);
   c.set(Counter::kChecksums, s.checksums);
   c.set(Counter::kChecksumFailures, s.checksum_failures);
+  c.set(Counter::kBlocksDoubted, s.blocks_doubted);
+  c.set(Counter::kBlocksCorrupt, s.blocks_corrupt);
 }
 
 void publish_disk(const StoreStats& s, Counters& c) {

@@ -55,6 +55,17 @@ void ChecksumQueue::remove(BlockTable& blocks, BlockId id) {
   --size_;
 }
 
+void ChecksumQueue::hurry(BlockTable& blocks, BlockId id) {
+  remove(blocks, id);
+  BlockRecord& record = blocks[id];
+  record.flags |= kBlockQueued;
+  set_links(record, BlockId::kNone, BlockId::kNone);
+  List first{id, id};
+  append(blocks, first, due_);
+  due_ = first;
+  ++size_;
+}
+
 void ChecksumQueue::turn(BlockTable& blocks) {
   append(blocks, due_, older_);
   older_ = young_;

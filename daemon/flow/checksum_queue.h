@@ -20,6 +20,8 @@ class ChecksumQueue {
   void push(BlockTable& blocks, BlockId id, TimeNs now_ns);
   /// A queued block leaves.
   void remove(BlockTable& blocks, BlockId id);
+  /// Somebody waits for a queued block's sum: it is due, and the next one.
+  void hurry(BlockTable& blocks, BlockId id);
   /// The oldest block that has waited long enough, taken off; kNone: there is none.
   BlockId pop_due(BlockTable& blocks, TimeNs now_ns);
 

@@ -1,6 +1,8 @@
 #include "daemon/flow/checksums.h"
 
 #include "daemon/flow/adopt.h"
+#include "daemon/flow/doubts.h"
+#include "daemon/flow/wait.h"
 
 namespace kvtier {
 namespace {
@@ -19,6 +21,21 @@ BlockId next_adopted(StoreState& state) {
   return BlockId::kNone;
 }
 
+ChecksumJob next_doubted(StoreState& state) {
+  const Doubt doubt = doubts_next(state);
+  return {.block = doubt.block, .is_doubted = true, .is_restored = doubt.is_restored};
+}
+
+// Doubts come from clients, who may have many: neither side keeps the other waiting.
+ChecksumJob next_of_two(StoreState& state) {
+  state.is_doubts_turn = !state.is_doubts_turn;
+  ChecksumJob job;
+  if (state.is_doubts_turn) job = next_doubted(state);
+  if (job.block == BlockId::kNone) job = {.block = state.sums.pop_due(state.blocks, state.now())};
+  if (job.block == BlockId::kNone && !state.is_doubts_turn) job = next_doubted(state);
+  return job;
+}
+
 }  // namespace
 
 void checksum_schedule(StoreState& state, BlockId id) {
@@ -29,17 +46,22 @@ void checksum_forget(StoreState& state, BlockId id) {
   if ((state.blocks[id].flags & kBlockQueued) != 0) state.sums.remove(state.blocks, id);
 }
 
+void checksum_hurry(StoreState& state, BlockId id) {
+  if ((state.blocks[id].flags & kBlockQueued) != 0) state.sums.hurry(state.blocks, id);
+}
+
 std::optional<ChecksumJob> checksum_take(StoreState& state) {
   if (state.sums_in_flight >= kSumsInFlightMax) return std::nullopt;
-  BlockId id = next_adopted(state);
-  if (id == BlockId::kNone) id = state.sums.pop_due(state.blocks, state.now());
-  if (id == BlockId::kNone) return std::nullopt;
-  BlockRecord& record = state.blocks[id];
+  ChecksumJob job{.block = next_adopted(state)};
+  if (job.block == BlockId::kNone) job = next_of_two(state);
+  if (job.block == BlockId::kNone) return std::nullopt;
+  BlockRecord& record = state.blocks[job.block];
   record.flags |= kBlockBusy;
   ++state.sums_in_flight;
   const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
-  const std::byte* payload = state.slab_of(record.slot).payload(record.slot.slot());
-  return ChecksumJob{id, record.generation, {payload, space.block_bytes}};
+  job.generation = record.generation;
+  job.bytes = {state.slab_of(record.slot).payload(record.slot.slot()), space.block_bytes};
+  return job;
 }
 
 void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) {
@@ -49,8 +71,10 @@ void checksum_put(StoreState& state, const ChecksumJob& job, std::uint64_t sum) 
   --state.sums_in_flight;
   ++state.stats.checksums;
   if ((record.flags & kBlockUnverified) != 0) return adopt_verified(state, job.block, sum == record.checksum);
+  if (job.is_doubted) return doubt_judge(state, job, sum == record.checksum);
   record.checksum = sum;
   record.flags |= kBlockSummed;
+  waits_resolve(state, job.block, true);
 }
 
 std::uint64_t checksums_due_count(const StoreState& state) {
@@ -59,7 +83,8 @@ std::uint64_t checksums_due_count(const StoreState& state) {
 
 TimeNs checksums_next_due(const StoreState& state) {
   if (state.sums_in_flight >= kSumsInFlightMax) return kNever;
-  return state.adopted_next < state.adopted.size() ? 0 : state.sums.next_due_ns();
+  const bool is_due = state.adopted_next < state.adopted.size() || !state.doubts.empty();
+  return is_due ? 0 : state.sums.next_due_ns();
 }
 
 }  // namespace kvtier

@@ -6,6 +6,7 @@
 #include "daemon/flow/records.h"
 #include "daemon/flow/slots.h"
 #include "daemon/flow/unpublish.h"
+#include "daemon/flow/wait.h"
 
 namespace kvtier {
 namespace {
@@ -56,6 +57,7 @@ void block_cool(StoreState& state, BlockId id) {
   --state.stats.blocks_ready;
   --tenant.blocks_ready;
   state.blocks.set_state(id, BlockState::kCold);
+  waits_resolve(state, id, false);
   slot_release(state, tenant, record.slot);
   record.slot = {};
   record.generation = 0;

@@ -123,7 +123,7 @@ bool demote_is_silent(const StoreState& state) {
 }
 
 bool demote_can_save(const StoreState& state, BlockId id) {
-  constexpr std::uint16_t kNo = kBlockOnDisk | kBlockStoring | kBlockUnverified;
+  constexpr std::uint16_t kNo = kBlockOnDisk | kBlockStoring | kBlockUnverified | kBlockSuspect;
   const BlockRecord& record = state.blocks[id];
   if (record.state != BlockState::kReady || (record.flags & kNo) != 0) return false;
   const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];

@@ -6,6 +6,7 @@
 #include "daemon/flow/demote.h"
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/disk_send.h"
+#include "daemon/flow/doubts.h"
 #include "daemon/flow/records.h"
 #include "daemon/flow/restore.h"
 #include "daemon/flow/slots.h"
@@ -97,6 +98,7 @@ void publish(StoreState& state, BlockId id) {
   ++tenant.blocks_ready;
   state.stats.restored_bytes += space.block_bytes;
   if ((record.flags & kBlockSummed) == 0) checksum_schedule(state, id);
+  if ((record.flags & kBlockSuspect) != 0) doubt_restored(state, id);
   demote_is_due(state, tenant, space.slot_class);
   waits_resolve(state, id, true);
 }

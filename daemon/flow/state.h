@@ -153,6 +153,8 @@ struct Session {
   std::uint32_t slabs_lent = 0;
   std::uint32_t requests_open = 0;      ///< waits, deferred reservations and invalidations: not answered yet
   std::uint32_t blocks_waited_for = 0;  ///< by its open waits
+  std::uint32_t sums_waited_for = 0;    ///< entries of its open kSums
+  bool is_doubting = false;             ///< one of them is a doubt
   std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
   KeptSlabs kept_slabs;         ///< in the last attempt to empty one: by the first holder found in each
   Leased leased;                ///< as the census counted last
@@ -279,6 +281,13 @@ struct AdoptedBlock {
   BlockId parent = BlockId::kNone;
 };
 
+/// A block whose bytes are to be compared with its sum again (doubts.h).
+struct Doubt {
+  BlockId block = BlockId::kNone;
+  Generation generation = 0;
+  bool is_restored = false;  ///< what is looked at came from its copy on disk
+};
+
 /// What one command works on, taken at start for the largest: a verb takes no memory. Each has one user at a
 /// time, who leaves rubbish in it.
 struct Scratch {
@@ -288,12 +297,14 @@ struct Scratch {
     results.reserve(kRequestKeysMax);
     taken.slots.reserve(kRequestKeysMax);
     blocks.reserve(kRequestKeysMax);
+    sums.reserve(kRequestKeysMax);
   }
   std::vector<Key> keys;               ///< submit: copied out of the arena
   std::vector<Hold> holds;             ///< submit
   std::vector<ReserveResult> results;  ///< reserve
   SlotOutcome taken;                   ///< slots_take
-  std::vector<BlockId> blocks;         ///< wait: those that are pending
+  std::vector<BlockId> blocks;         ///< wait, sums: those that are pending
+  std::vector<SumEntry> sums;          ///< sums: copied out of the arena
 };
 
 /// What an eviction pass works with; kept, so that no pass allocates.
@@ -339,6 +350,9 @@ struct Store::State {
   ChecksumQueue sums;                 ///< committed blocks whose checksum is to be taken
   std::vector<AdoptedBlock> adopted;  ///< hottest first; those before `adopted_next` were handed out
   std::size_t adopted_next = 0;
+  std::vector<Doubt> doubts;    ///< to be summed again; its memory is taken at start
+  bool is_doubts_turn = false;  ///< of them and those that were not summed yet, one after the other
+  CorruptBlocks corrupt;
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
   std::uint64_t unverified = 0;      ///< adopted blocks that are not visible yet
 

@@ -79,7 +79,9 @@ struct StoreStats {
   std::uint64_t directory_grows_failed = 0;
   std::uint64_t checksums = 0;
   std::uint64_t checksum_failures = 0;
-  std::uint64_t demotions = 0;  ///< blocks written to disk
+  std::uint64_t blocks_doubted = 0;  ///< clients found them wrong: summed again
+  std::uint64_t blocks_corrupt = 0;  ///< of them, and of those restored since, those that were: taken out
+  std::uint64_t demotions = 0;       ///< blocks written to disk
   std::uint64_t demoted_bytes = 0;
   std::uint64_t demotions_failed = 0;
   std::uint64_t restores = 0;  ///< restores begun

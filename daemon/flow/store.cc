@@ -124,6 +124,10 @@ void Store::checksum_done(const ChecksumJob& job, std::uint64_t sum) {
   checksum_put(*state_, job, sum);
 }
 
+const CorruptBlocks& Store::corrupt() const {
+  return state_->corrupt;
+}
+
 std::uint64_t Store::unverified_count() const {
   return state_->unverified;
 }

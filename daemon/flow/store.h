@@ -119,6 +119,16 @@ struct ChecksumJob {
   BlockId block = BlockId::kNone;
   std::uint64_t generation = 0;
   std::span<const std::byte> bytes;
+  bool is_doubted = false;   ///< it has a sum, which is compared
+  bool is_restored = false;  ///< and came from its copy on disk
+};
+
+/// Blocks that were found damaged in memory and taken out, and the last one.
+struct CorruptBlocks {
+  std::uint64_t count = 0;
+  std::string_view namespace_name;
+  Digest space{};
+  Key key{};
 };
 
 /// One thing for the session layer to deliver. In order per session.
@@ -202,6 +212,7 @@ class Store {
   /// checksum_done gives its sum. Any number may be under way.
   std::optional<ChecksumJob> checksum_next();
   void checksum_done(const ChecksumJob& job, std::uint64_t sum);
+  [[nodiscard]] const CorruptBlocks& corrupt() const;
   /// Adopted blocks that are not verified, and so not visible, yet.
   [[nodiscard]] std::uint64_t unverified_count() const;
   /// Why the start was cold although an earlier instance left memory; empty: it was warm, or there was

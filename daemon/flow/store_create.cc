@@ -4,6 +4,7 @@
 #include "daemon/flow/admin.h"
 #include "daemon/flow/adopt.h"
 #include "daemon/flow/disk_open.h"
+#include "daemon/flow/doubts.h"
 #include "daemon/flow/evict.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/state.h"
@@ -47,6 +48,7 @@ Result<std::unique_ptr<StoreState>> make_state(const StoreOptions& options, cons
   state->chance = Prng(options.seed != 0 ? options.seed : entropy64());
   state->index = std::make_unique<KeyIndex>(state->chance.next());
   state->waits = WaitTable(options.sessions_max * kCompletionEntries);
+  state->doubts.reserve(kDoubtsWaitingMax);
   state->deferred.reserve(options.sessions_max);
   state->stats.host_bytes = options.host_bytes;
   KV_RETURN_IF_ERROR(disk_create(*state, blocks_max(options)));

@@ -9,6 +9,7 @@
 #include "daemon/flow/put.h"
 #include "daemon/flow/restore.h"
 #include "daemon/flow/stock.h"
+#include "daemon/flow/sums.h"
 #include "daemon/flow/wait.h"
 
 namespace kvtier {
@@ -164,6 +165,8 @@ bool run(const Command& command) {
       return run_stock(command);
     case Op::kRestore:
       return run_restore(command);
+    case Op::kSums:
+      return sums_start(command);
   }
   return false;
 }

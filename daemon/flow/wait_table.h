@@ -7,10 +7,19 @@
 
 #include "daemon/model/ids.h"
 #include "libkvclient/base/clock.h"
+#include "libkvclient/wire/commands.h"
 
 namespace kvtier {
 
-/// A kWait that is not answered yet.
+/// What a wait of kSums is to answer: where its entries are.
+struct SumsAsked {
+  std::uint64_t arena_offset = kNoArena;
+  std::uint32_t count = 0;  ///< 0: it is a kWait
+  SpaceId space = SpaceId::kNone;
+  bool is_doubt = false;
+};
+
+/// A kWait or kSums that is not answered yet.
 struct Wait {
   SessionIndex session = SessionIndex::kNone;
   std::uint64_t session_id = 0;
@@ -19,6 +28,7 @@ struct Wait {
   std::uint32_t ready = 0;
   std::uint32_t blocks = 0;  ///< different ones that were pending when it began
   TimeNs deadline_ns = kNever;
+  SumsAsked sums;
 };
 
 class WaitTable {

@@ -73,6 +73,9 @@ inline constexpr std::uint16_t kBlockOrphan =
 inline constexpr std::uint16_t kBlockUsed =
     16384;  ///< acquired, or restored, since its copy on disk was written or moved
 
+inline constexpr std::uint16_t kBlockSuspect =
+    32768;  ///< a client found its bytes wrong: to be summed again; cold: its bytes in memory were wrong
+
 struct BlockRecord {
   Key key;
   Generation generation;   ///< of the host slot

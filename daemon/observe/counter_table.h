@@ -162,6 +162,8 @@
   KV_COUNTER(kCommittedBytes, kConductor, kCounter, "committed_bytes", "bytes", "Payload bytes of committed blocks.")  \
   KV_COUNTER(kChecksums, kConductor, kCounter, "checksums", "blocks", "Block checksums computed.")                     \
   KV_COUNTER(kChecksumFailures, kConductor, kCounter, "checksum_failures", "blocks", "Blocks whose bytes did not match their checksum.") \
+  KV_COUNTER(kBlocksDoubted, kConductor, kCounter, "blocks_doubted", "blocks", "Blocks that a verifying client found damaged and the daemon summed again.") \
+  KV_COUNTER(kBlocksCorrupt, kConductor, kCounter, "blocks_corrupt", "blocks", "Blocks that were damaged in memory after their commit, as a second sum showed: they were taken out.") \
   /* the daemon itself */                                                                                             \
   KV_COUNTER(kConductorWakeups, kConductor, kCounter, "conductor_wakeups", "wakeups", "Times that the conductor came out of sleep.") \
   KV_COUNTER(kConductorRounds, kConductor, kCounter, "conductor_rounds", "rounds", "Rounds of the conductor's loop.")  \

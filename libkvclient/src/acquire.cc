@@ -1,9 +1,14 @@
-// kvc_acquire and kvc_release. The daemon is not involved.
+// kvc_acquire and kvc_release. The daemon is not involved, but for KVC_VERIFY (verify.h).
+
+#include <utility>
 
 #include "libkvclient/src/acquire_run.h"
+#include "libkvclient/src/verify.h"
 
 namespace kvtier::client {
 namespace {
+
+constexpr std::uint32_t kAcquireFlags = KVC_UNORDERED | KVC_ALL_OR_NOTHING | KVC_VERIFY;
 
 void reset(kvc_lease& lease) {
   lease.count = 0;
@@ -51,41 +56,71 @@ void lease_from(const View& view, Space& space, Binding binding, std::span<const
   lease.block_bytes = space.block_bytes;
 }
 
+// The session may go, as far as this lease is concerned.
+void leave_session(kvc_lease& lease) {
+  // release: the reads of the blocks are before the count that lets the service thread unmap them.
+  std::exchange(lease.session, nullptr)->users.fetch_sub(1, std::memory_order_release);
+  lease.core->readers.shard().add(Count::kLeasesEnded, 1);
+}
+
+int verified(Space& space, const AcquireCall& call, kvc_lease& lease) {
+  Status status;
+  try {
+    status = verify(space, call, lease);
+  } catch (...) {
+    release(lease);
+    throw;
+  }
+  space.core->readers.shard().add(Count::kAcquireLeased, lease.held);
+  return status.is_ok() ? KVC_OK : report_counted(*space.core, status);
+}
+
 }  // namespace
 
-int acquire(Space& space, std::span<const Key> keys, std::uint32_t flags, std::uint64_t request_id,
-            kvc_lease& lease) {
+void let_go(kvc_lease& lease, std::size_t first, std::size_t count) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (lease.pins[i] == nullptr) continue;
+    Pins::release(*lease.pins[i]);
+    lease.pins[i] = nullptr;
+    lease.blocks[i] = nullptr;
+    --lease.held;
+  }
+  if (lease.held == 0 && lease.session != nullptr) leave_session(lease);
+}
+
+int acquire(Space& space, const AcquireCall& call, std::uint64_t request_id, kvc_lease& lease) {
   Core& core = *space.core;
+  const std::span<const Key> keys = call.keys;
   if (!core.guard.is_same_process()) return report_forked();
   if (core.is_closed.load(std::memory_order_relaxed)) return report_closed();
   make_room(lease, keys.size());
-  const ReadSection section(core.readers, core.view);
-  section.shard().add(Count::kAcquireCalls, 1);
-  const View* view = section.view();
-  const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
-  if (view == nullptr || !binding.is_of(view->epoch)) {
-    section.shard().add(Count::kUnavailable, 1);
-    return report(Code::kUnavailable, "not connected to the daemon; kvc_status says why");
+  const bool verifies = (call.flags & KVC_VERIFY) != 0 || core.options.verifies;
+  {
+    const ReadSection section(core.readers, core.view);
+    section.shard().add(Count::kAcquireCalls, 1);
+    const View* view = section.view();
+    const Binding binding = Binding::unpack(space.binding.load(std::memory_order_acquire));
+    if (view == nullptr || !binding.is_of(view->epoch)) {
+      section.shard().add(Count::kUnavailable, 1);
+      return report(Code::kUnavailable, "not connected to the daemon; kvc_status says why");
+    }
+    lease_from(*view, space, binding, keys, call.flags, request_id, lease);
+    (void)KV_FAULT("client.acquire.leased");
+    section.shard().add(Count::kAcquireKeys, keys.size());
+    if (lease.held > 0) section.shard().add(Count::kLeasesBegun, 1);
+    if (!verifies) section.shard().add(Count::kAcquireLeased, lease.held);
   }
-  lease_from(*view, space, binding, keys, flags, request_id, lease);
-  (void)KV_FAULT("client.acquire.leased");
-  section.shard().add(Count::kAcquireKeys, keys.size());
-  section.shard().add(Count::kAcquireLeased, lease.held);
-  if (lease.held > 0) section.shard().add(Count::kLeasesBegun, 1);
-  return KVC_OK;
+  return verifies ? verified(space, call, lease) : KVC_OK;
 }
 
 void release(kvc_lease& lease) {
   if (lease.session == nullptr) return reset(lease);
   if (!lease.core->guard.is_same_process()) return;
   (void)KV_FAULT("client.release.before");
-  Session& session = *lease.session;
   release_pins(lease);
   (void)KV_FAULT("client.release.unpinned");
+  leave_session(lease);
   reset(lease);
-  // release: the reads of the blocks are before the count that lets the service thread unmap them.
-  session.users.fetch_sub(1, std::memory_order_release);
-  lease.core->readers.shard().add(Count::kLeasesEnded, 1);
 }
 
 }  // namespace kvtier::client
@@ -97,15 +132,16 @@ extern "C" int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, 
   if (space == nullptr || lease == nullptr || (keys == nullptr && count > 0)) {
     return client::report(Code::kInvalid, "kvc_acquire: space, keys and lease must not be NULL");
   }
-  if ((flags & ~(KVC_UNORDERED | KVC_ALL_OR_NOTHING)) != 0) {
-    return client::report(Code::kInvalid, "kvc_acquire: flags other than KVC_UNORDERED, KVC_ALL_OR_NOTHING");
+  if ((flags & ~client::kAcquireFlags) != 0) {
+    return client::report(Code::kInvalid,
+                          "kvc_acquire: flags other than KVC_UNORDERED, KVC_ALL_OR_NOTHING, KVC_VERIFY");
   }
   if (lease->core != space->space->core) {
     return client::report(Code::kInvalid, "kvc_acquire: the lease is of another client than the space");
   }
   if (lease->session != nullptr)
     return client::report(Code::kBusy, "kvc_acquire: the lease holds blocks; release it");
-  return client::acquire(*space->space, client::as_keys(keys, count), flags, request_id, *lease);
+  return client::acquire(*space->space, {client::as_keys(keys, count), flags}, request_id, *lease);
 } catch (...) {
   return client::report_exception();
 }

@@ -27,6 +27,8 @@ const char* verb_of(Op op) {
       return "kvc_unpin";
     case Op::kInvalidate:
       return "kvc_invalidate";
+    case Op::kSums:
+      return "kvc_acquire";
     case Op::kCancel:
     case Op::kStock:
       break;

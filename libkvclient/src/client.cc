@@ -34,6 +34,7 @@ ClientOptions options_of(const kvc_client_options& given) {
   if (given.deadline_ns != 0) options.deadline_ns = given.deadline_ns;
   options.is_required = (given.flags & KVC_REQUIRE) != 0;
   options.is_read_only = (given.flags & KVC_READ_ONLY) != 0;
+  options.verifies = (given.flags & KVC_VERIFY) != 0;
   return options;
 }
 
@@ -48,8 +49,8 @@ extern "C" int kvc_client_open(const kvc_client_options* options, kvc_client** c
   kvc_client_options given{};
   Status status = client::read_struct("kvc_client_open", options, given);
   if (status.is_ok()) {
-    status = client::check_flags("kvc_client_open", given.flags, KVC_REQUIRE | KVC_READ_ONLY,
-                                 "KVC_REQUIRE, KVC_READ_ONLY");
+    status = client::check_flags("kvc_client_open", given.flags, KVC_REQUIRE | KVC_READ_ONLY | KVC_VERIFY,
+                                 "KVC_REQUIRE, KVC_READ_ONLY, KVC_VERIFY");
   }
   if (!status.is_ok()) return client::report(status);
   auto made = std::make_unique<kvc_client>();  // before there is a connection, so that it cannot fail after

@@ -26,6 +26,7 @@ struct Link {
   std::shared_ptr<Requests> requests;
   std::uint32_t epoch = 0;
   bool has_stock = false;  ///< the daemon knows stocks, and this session may write
+  bool has_sums = false;   ///< the daemon tells checksums
 };
 
 /// A link in which a space is registered.
@@ -50,6 +51,7 @@ struct SlowCounts {
   std::atomic<std::uint64_t> reserve_keys{0}, reserve_new{0}, reserve_stocked{0};
   std::atomic<std::uint64_t> commit_blocks{0}, abort_blocks{0};
   std::atomic<std::uint64_t> reservations_open{0}, unavailable{0}, deadline_exceeded{0};
+  std::atomic<std::uint64_t> acquire_unverified{0}, acquire_corrupt{0};
   std::atomic<std::uint64_t> requests_before{0}, late_before{0};  ///< of sessions that are over
 };
 

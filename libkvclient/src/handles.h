@@ -59,6 +59,11 @@ inline TimeNs deadline_of(const Core& core, std::uint64_t relative_ns, TimeNs be
   return deadline_after(begin_ns, relative_ns, core.options.deadline_ns);
 }
 
+/// kvc_release.
+void release(kvc_lease& lease);
+/// Ends the lease of so many of its entries, which stay as entries that are not held.
+void let_go(kvc_lease& lease, std::size_t first, std::size_t count);
+
 /// Counts what callers want to see in kvc_stats, then reports.
 int report_counted(Core& core, const Status& status);
 

@@ -24,6 +24,7 @@ struct ClientOptions {
   TimeNs deadline_ns = kNsPerSecond;
   bool is_required = false;
   bool is_read_only = false;
+  bool verifies = false;  ///< every acquire does
 };
 
 struct Handshake {

@@ -86,6 +86,8 @@ kvc_client_stats stats_of(const Core& core) {
   stats.reservations_open = core.counts.reservations_open;
   stats.unavailable = core.counts.unavailable + core.readers.total(Count::kUnavailable);
   stats.deadline_exceeded = core.counts.deadline_exceeded;
+  stats.acquire_unverified = core.counts.acquire_unverified;
+  stats.acquire_corrupt = core.counts.acquire_corrupt;
   StatusReader::add_requests(core, stats);
   return stats;
 }

@@ -25,10 +25,15 @@ enum class Op : std::uint16_t {
   kStock = 10,  ///< count: slots of the space to have on offer in the stock (stock.h). No answer
   kRestore =
       11,  ///< arena: Key[count]: those that are on disk only are read into memory. Answered at once; kWait waits
+  kSums =
+      12,  ///< arena: SumEntry[count], which the daemon fills in; answered when no sum is missing, or at deadline_ns
 };
 
 inline constexpr std::uint16_t kFlagReply = 1;  ///< kCommit, kAbort: answer when done (others always answer)
 inline constexpr std::uint16_t kFlagAllOrNothing = 2;  ///< kReserve: all new blocks get a slot or none does
+
+inline constexpr std::uint16_t kFlagDoubt =
+    4;  ///< kSums: the client found these blocks wrong; answered when the daemon has summed them again
 
 inline constexpr std::uint64_t kNoArena = ~std::uint64_t{0};
 inline constexpr std::uint32_t kInlineHolds = 4;
@@ -82,7 +87,7 @@ struct Completion {
   Cause cause;
   std::uint16_t reserved;
   std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready;
-                         ///< kRestore: keys that are ready or on their way
+                         ///< kRestore: keys that are ready or on their way; kSums: entries with a sum
   std::uint32_t detail;  ///< with kPinnedBy, kWriterBusy: a pid
   std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
 };
@@ -102,6 +107,18 @@ struct ReserveResult {
   std::uint64_t generation;
 };
 static_assert(sizeof(ReserveResult) == 24 && std::is_trivially_copyable_v<ReserveResult>);
+
+/// A block of the command's space, by its place in memory, and the sum of its bytes.
+struct SumEntry {
+  // the client
+  Generation generation;
+  SlotRef slot;
+  // the daemon
+  Code code;  ///< kOk: `sum` is there; kPending: it is not, yet; kNotFound: no such block (any more)
+  std::uint8_t zero[3];
+  std::uint64_t sum;  ///< checksum64 of the block's bytes as they were some time after the commit
+};
+static_assert(sizeof(SumEntry) == 24 && std::is_trivially_copyable_v<SumEntry>);
 
 /// Bytes of a kReserve request in the arena, results included.
 constexpr std::uint64_t reserve_request_bytes(std::uint32_t count) {

@@ -220,7 +220,7 @@ class Space {
     if (code != KVC_NO_SPACE) check_unless_away(code);
     return found;
   }
-  /// Into an empty lease; returns how many blocks are held.
+  /// Into an empty lease; returns how many blocks are held. `flags`: KVC_UNORDERED, KVC_ALL_OR_NOTHING, KVC_VERIFY.
   std::size_t acquire(Keys keys, Lease& lease, std::uint32_t flags = 0, std::uint64_t request_id = 0) const {
     check_unless_away(kvc_acquire(handle_.get(), keys.data(), keys.size(), flags, request_id, lease.get()));
     return lease.held();

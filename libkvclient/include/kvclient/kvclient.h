@@ -88,7 +88,9 @@ enum kvc_flag {
   KVC_UNORDERED = 4,      /* kvc_acquire: every block that is ready, not only the leading ones */
   KVC_ALL_OR_NOTHING = 8, /* kvc_acquire, kvc_reserve */
   KVC_WAIT = 16,          /* kvc_commit, kvc_abort: return when the daemon has done it */
-  KVC_NO_CLAIM = 32       /* kvc_reserve: from the stock, without a round trip */
+  KVC_NO_CLAIM = 32,      /* kvc_reserve: from the stock, without a round trip */
+  KVC_VERIFY =
+      64 /* kvc_acquire: only blocks whose bytes match their checksum. kvc_client_open: at every acquire */
 };
 
 typedef struct kvc_client kvc_client; /* a connection that heals itself */
@@ -122,7 +124,7 @@ typedef struct kvc_client_options {
   const char* namespace_name; /* NULL: "default" */
   const char* client_name;    /* NULL: the program's name; shown by kvctl */
   uint64_t deadline_ns;       /* default of all calls; 0: one second */
-  uint32_t flags;             /* KVC_REQUIRE, KVC_READ_ONLY */
+  uint32_t flags;             /* KVC_REQUIRE, KVC_READ_ONLY, KVC_VERIFY */
   uint32_t reserved;
 } kvc_client_options;
 
@@ -171,6 +173,9 @@ typedef struct kvc_client_stats {
   uint64_t requests, requests_late; /* sent on the ring; answered after their deadline or not yet */
   uint64_t unavailable, deadline_exceeded;
   uint64_t reserve_stocked; /* of reserve_new, those without a round trip (KVC_NO_CLAIM) */
+  /* KVC_VERIFY: blocks that were there and are not in acquire_leased, since their checksum did not come in time, or did
+   * not match */
+  uint64_t acquire_unverified, acquire_corrupt;
 } kvc_client_stats;
 
 /* Of this client, since it was opened. No round trip. */
@@ -252,7 +257,7 @@ KVC_API int kvc_keys_from_tokens(const kvc_space* space, const uint32_t* tokens,
                                  const void* salt, size_t salt_bytes, const kvc_key* parent, kvc_key* keys,
                                  size_t capacity, size_t* count);
 
-/* ---- reading: no round trip, no lock, no allocation, no system call ---- */
+/* ---- reading: no round trip, no lock, no allocation, no system call, but for KVC_VERIFY ---- */
 
 /* What is there now: *ready is the number of leading blocks that are ready, states[i] a kvc_block_state
  * (NULL: not wanted, and the search ends at the first block that is not ready). Takes no lease, pins nothing,
@@ -267,7 +272,16 @@ KVC_API void kvc_lease_destroy(kvc_lease* lease); /* releases first. NULL is fin
  * them or none. The lease must be empty (KVC_BUSY) and of the space's client (KVC_INVALID). A leased block neither moves nor changes until
  * kvc_release, however long that takes. KVC_OK with nothing leased is a miss. A block in memory that the namespace has
  * just been given, and this client has yet to map, is one too, although kvc_match has it: kvc_wait ends with it mapped.
- * request_id (0: none) goes into the access log. */
+ * request_id (0: none) goes into the access log.
+ *
+ * KVC_VERIFY, for the wary: the library asks the daemon for the leased blocks' checksums, one round trip each 4096, at
+ * most the client's default deadline, and reads every byte. What does not match, or has no checksum by then (it is taken
+ * at once for who asks), is as if it were missing: the prefix ends before it, an entry is not held, all or nothing is
+ * nothing. The code is KVC_OK then, and kvc_last_error() names the first such key. The daemon looks at what did not match
+ * itself, and takes it out if it is damaged. KVC_UNAVAILABLE: the daemon is gone, nothing is leased. KVC_DEADLINE: it did
+ * not answer; what was verified before is leased. KVC_UNSUPPORTED: it is older than checksums (protocol 1.2), nothing is
+ * leased. What is checked is that the bytes are those of a moment after the commit; a writer that still can may change
+ * them later. */
 KVC_API int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, uint32_t flags,
                         uint64_t request_id, kvc_lease* lease);
 /* Ends the lease of all its blocks: their pointers must not be read any more. The storage stays. */

@@ -26,7 +26,7 @@ std::shared_ptr<Client> open(const Opening& opening, std::uint64_t deadline_ns, 
   const int code = without_gil([&] { return kvc_client_open(&options, &opened); });
   if (code != KVC_OK) signals.raise();
   check(code);
-  auto client = std::make_shared<Client>(opened);
+  auto client = std::make_shared<Client>(opened, flags);
   signals.raise();
   return client;
 }
@@ -43,6 +43,8 @@ py::dict stats_of(const Client& client) {
   KVTIER_STAT(acquire_calls);
   KVTIER_STAT(acquire_keys);
   KVTIER_STAT(acquire_leased);
+  KVTIER_STAT(acquire_unverified);
+  KVTIER_STAT(acquire_corrupt);
   KVTIER_STAT(leases_open);
   KVTIER_STAT(reserve_keys);
   KVTIER_STAT(reserve_new);
@@ -107,8 +109,9 @@ std::uint64_t invalidate_namespace(const Client& client, std::uint64_t deadline_
 
 }  // namespace
 
-Client::Client(kvc_client* opened)
-    : handle_(opened, [](kvc_client* last) { without_gil_if_held([last] { kvc_client_close(last); }); }) {}
+Client::Client(kvc_client* opened, std::uint32_t flags)
+    : flags_(flags),
+      handle_(opened, [](kvc_client* last) { without_gil_if_held([last] { kvc_client_close(last); }); }) {}
 
 std::shared_ptr<kvc_client> Client::handle() const {
   if (handle_ == nullptr) raise_error(KVC_STALE, "the client is closed");

@@ -9,13 +9,16 @@ namespace kvtier::python {
 
 class Client {
  public:
-  explicit Client(kvc_client* opened);
+  Client(kvc_client* opened, std::uint32_t flags);
   /// Raises once it is closed.
   [[nodiscard]] std::shared_ptr<kvc_client> handle() const;
   [[nodiscard]] bool is_closed() const { return handle_ == nullptr; }
+  /// Every acquire is a round trip.
+  [[nodiscard]] bool verifies() const { return (flags_ & KVC_VERIFY) != 0; }
   void close();
 
  private:
+  const std::uint32_t flags_;           ///< that it was opened with
   std::shared_ptr<kvc_client> handle_;  ///< with Python's lock
 };
 

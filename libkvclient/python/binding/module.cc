@@ -17,6 +17,7 @@ PYBIND11_MODULE(_kvclient, module) {
   module.attr("FLAG_UNORDERED") = static_cast<std::uint32_t>(KVC_UNORDERED);
   module.attr("FLAG_ALL_OR_NOTHING") = static_cast<std::uint32_t>(KVC_ALL_OR_NOTHING);
   module.attr("FLAG_WAIT") = static_cast<std::uint32_t>(KVC_WAIT);
+  module.attr("FLAG_VERIFY") = static_cast<std::uint32_t>(KVC_VERIFY);
   module.attr("FLAG_NO_CLAIM") = static_cast<std::uint32_t>(KVC_NO_CLAIM);
   bind_buffer(module);
   bind_spec(module);

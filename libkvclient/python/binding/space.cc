@@ -71,9 +71,12 @@ std::unique_ptr<Lease> acquire(const Space& space, const py::object& keys_object
                                std::uint64_t request_id) {
   const Keys keys(keys_object);
   auto lease = std::make_unique<Lease>(space.client->handle(), keys.count());
-  (void)look_up(keys.count(), [&] {
+  const auto call = [&] {
     return kvc_acquire(space.handle.get(), keys.data(), keys.count(), flags, request_id, lease->handle());
-  });
+  };
+  const bool verifies = (flags & KVC_VERIFY) != 0 || space.client->verifies();
+  const int code = verifies ? check_data_path(blocking(call)) : look_up(keys.count(), call);
+  if (code == KVC_UNSUPPORTED) raise_error(code, kvc_last_error());  // no miss: it would be one for ever
   return lease;
 }
 

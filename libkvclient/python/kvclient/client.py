@@ -15,6 +15,7 @@ class Client:
     """Opens whether the daemon is there or not; a refusal (version, namespace) raises.
 
     socket: None: $KVTIER_SOCKET, else /run/kvtier/kvtierd.sock. deadline_s: default of all calls of it and its spaces.
+    verify: every acquire of its spaces is one with verify=True.
     In a child of fork every call on a client of before raises Stale, and memoryviews of blocks must not be touched:
     open a new client there.
     """
@@ -26,9 +27,12 @@ class Client:
         name: str = "python",
         deadline_s: float = 1.0,
         read_only: bool = False,
+        verify: bool = False,
     ):
         path = None if socket is None else os.fspath(socket)
         flags = _kvclient.FLAG_READ_ONLY if read_only else 0
+        if verify:
+            flags |= _kvclient.FLAG_VERIFY
         self._namespace = namespace
         self._native = _kvclient.Client(path, namespace, name, nanoseconds(deadline_s), flags)
 

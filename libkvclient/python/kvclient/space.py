@@ -56,7 +56,12 @@ class Space:
         return Match(ready, states)
 
     def acquire(
-        self, keys: bytes, all_or_nothing: bool = False, request_id: int = 0, unordered: bool = False
+        self,
+        keys: bytes,
+        all_or_nothing: bool = False,
+        request_id: int = 0,
+        unordered: bool = False,
+        verify: bool = False,
     ) -> Lease:
         """Leases the longest ready prefix. No round trip; empty while the daemon is away.
 
@@ -64,10 +69,15 @@ class Space:
 
         A block in memory that this client has yet to map, since another process has just begun to use it, is missing
         too; after wait() it is not.
+
+        verify: a round trip, and every byte is read: what does not match the daemon's checksum is missing, and stats()
+        counts it.
         """
         flags = _kvclient.FLAG_ALL_OR_NOTHING if all_or_nothing else 0
         if unordered:
             flags |= _kvclient.FLAG_UNORDERED
+        if verify:
+            flags |= _kvclient.FLAG_VERIFY
         return Lease(self._native.acquire(keys, flags, request_id))
 
     def reserve(

@@ -164,3 +164,24 @@ def test_all_or_nothing(space):
     put(space, keys[:64])
     assert len(space.acquire(keys, all_or_nothing=True)) == 0
     assert len(space.acquire(keys[:64], all_or_nothing=True)) == 2
+
+
+def test_a_verified_acquire_is_one_request_and_counted(daemon, space):
+    keys = space.keys(tokens(5))
+    put(space, keys)
+    with open_client(daemon.socket, verify=True) as wary, open_client(daemon.socket) as client:
+        acquire_written(wary.space(make_spec()), keys).release()  # its own slabs are mapped by then
+        before = wary.stats()["requests"]
+        with wary.space(make_spec()).acquire(keys) as lease:
+            check(lease, keys)
+        assert wary.stats()["requests"] == before + 1
+        other = client.space(make_spec())
+        acquire_written(other, keys).release()
+        before = client.stats()["requests"]
+        other.acquire(keys).release()
+        assert client.stats()["requests"] == before
+        with other.acquire(keys, verify=True, unordered=True) as lease:
+            check(lease, keys)
+        stats = client.stats()
+        assert stats["requests"] == before + 1
+        assert (stats["acquire_unverified"], stats["acquire_corrupt"]) == (0, 0)

@@ -78,6 +78,8 @@ void FakeDaemon::serve(Peer& peer, const Submission& submission) {
       return;
     case Op::kStock:
       return refill(peer, submission);
+    case Op::kSums:
+      return sums(peer, submission);
   }
 }
 
@@ -120,6 +122,17 @@ void FakeDaemon::restore(Peer& peer, const Submission& submission) {
   if (!misbehaviour_.holds_restores) store_->end_restores(true);
   answer(peer, submission, is_short ? Code::kNoSpace : Code::kOk, started,
          is_short ? store_->no_space_cause : Cause::kNone);
+}
+
+// It has them all at once, or never: then it answers as if the deadline had come.
+void FakeDaemon::sums(Peer& peer, const Submission& submission) {
+  std::vector<SumEntry> entries(submission.count);
+  std::memcpy(entries.data(), arena(peer, submission), entries.size() * sizeof(SumEntry));
+  if ((submission.flags & kFlagDoubt) != 0)
+    store_->doubted.insert(store_->doubted.end(), entries.begin(), entries.end());
+  store_->sums(submission.space, entries);
+  std::memcpy(arena(peer, submission), entries.data(), entries.size() * sizeof(SumEntry));
+  answer(peer, submission, store_->has_no_sums ? Code::kDeadline : Code::kOk);
 }
 
 void FakeDaemon::refill(Peer& peer, const Submission& submission) {

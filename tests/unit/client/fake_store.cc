@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libkvclient/base/checksum.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier::test {
@@ -106,6 +107,7 @@ Code FakeStore::commit(const Hold& hold, std::uint64_t session) {
   if (block == nullptr) return Code::kInvalid;
   (void)slabs[block->slot.slab()].table.publish(block->slot.slot(), block->generation);
   block->is_ready = true;
+  block->sum = checksum64(bytes_of(key.first, *block));
   publish(key, *block);
   return Code::kOk;
 }
@@ -166,6 +168,19 @@ bool FakeStore::evict(SpaceId space, const Key& key, const std::vector<const Pin
   if (Pins::try_evict(cell, std::span<const PinCell* const>(pins)) != EvictOutcome::kEvicting) return false;
   drop({space, key.words});
   return true;
+}
+
+void FakeStore::sums(SpaceId space, std::span<SumEntry> entries) const {
+  for (SumEntry& entry : entries) {
+    entry.code = Code::kNotFound;
+    for (const auto& [key, block] : blocks_) {
+      const bool is_it = key.first == space && block.is_ready && block.slot == entry.slot &&
+                         block.generation == entry.generation;
+      if (!is_it) continue;
+      entry.code = has_no_sums ? Code::kPending : Code::kOk;
+      entry.sum = has_no_sums ? 0 : block.sum;
+    }
+  }
 }
 
 void FakeStore::move_directory() {

@@ -36,6 +36,7 @@ struct FakeBlock {
   bool is_ready = false;
   std::uint64_t writer = 0;  ///< session id
   std::uint32_t number = 0;  ///< Hold::block
+  std::uint64_t sum = 0;     ///< of the bytes that were committed
 };
 
 /// A slot in a client's stock.
@@ -85,7 +86,13 @@ class FakeStore {
   Code restore(SpaceId space, const Key& key);
   /// All that are under way: ready, or lost.
   void end_restores(bool is_ok);
+  std::span<std::byte> bytes_of(SpaceId space, const FakeBlock& block);
+  std::span<std::byte> bytes_of(SpaceId space, const Key& key) {
+    return bytes_of(space, blocks_.at({space, key.words}));
+  }
   SlotRef slot_of(SpaceId space, const Key& key) const { return blocks_.at({space, key.words}).slot; }
+  /// Fills in the sums of those that are there; of none while `has_no_sums`.
+  void sums(SpaceId space, std::span<SumEntry> entries) const;
   /// A new directory memfd with the same entries; the old one is marked moved.
   void move_directory();
 
@@ -96,6 +103,8 @@ class FakeStore {
   Cause no_space_cause = Cause::kTierFull;
   std::uint32_t usable_slabs = 2;
   std::uint64_t restores_asked = 0;
+  bool has_no_sums = false;
+  std::vector<SumEntry> doubted;  ///< that clients found wrong
 
  private:
   std::optional<std::pair<SlotRef, Generation>> take_slot(std::uint64_t slot_bytes);
@@ -104,7 +113,6 @@ class FakeStore {
   void drop_stocked(std::uint32_t number);
   void publish(const BlockKey& key, const FakeBlock& block);
   void drop(const BlockKey& key);
-  std::span<std::byte> bytes_of(SpaceId space, const FakeBlock& block);
 
   static constexpr std::uint64_t kDiskWriter = ~std::uint64_t{0};  ///< no session
 

@@ -89,6 +89,14 @@ TEST(ClientMemory, EveryAllocationOfReadingMayFail) {
   const auto acquire = [&] { return kvc_acquire(client.space, keys.data(), 3, 0, 0, lease); };
   EXPECT_GT(fail_each_allocation(acquire), 0);  // the lease grows
   EXPECT_EQ(kvc_lease_held(lease), 3U);
+  kvc_release(lease);
+  const auto verified = [&] {
+    EXPECT_EQ(kvc_lease_held(lease), 0U) << "a call that fails has done nothing";
+    return kvc_acquire(client.space, keys.data(), 3, KVC_VERIFY, 0, lease);
+  };
+  EXPECT_GT(fail_each_allocation(verified), 0);
+  EXPECT_EQ(kvc_lease_held(lease), 3U);
+  EXPECT_EQ(client.stats().leases_open, 1U);
   kvc_lease_destroy(lease);
   std::size_t ready = 0;
   const auto wait = [&] { return kvc_wait(client.space, keys.data(), 3, 0, nullptr, &ready); };

@@ -18,6 +18,8 @@ void expect_only_risen(const kvc_client_stats& before, const kvc_client_stats& n
   EXPECT_GE(now.acquire_calls, before.acquire_calls);
   EXPECT_GE(now.acquire_keys, before.acquire_keys);
   EXPECT_GE(now.acquire_leased, before.acquire_leased);
+  EXPECT_GE(now.acquire_unverified, before.acquire_unverified);
+  EXPECT_GE(now.acquire_corrupt, before.acquire_corrupt);
   EXPECT_GE(now.reserve_keys, before.reserve_keys);
   EXPECT_GE(now.reserve_new, before.reserve_new);
   EXPECT_GE(now.commit_blocks, before.commit_blocks);

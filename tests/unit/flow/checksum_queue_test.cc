@@ -58,6 +58,21 @@ TEST_F(ChecksumQueueTest, turns_that_nobody_looked_at_are_made_up) {
   EXPECT_EQ(due(11 * kTurn), (Ids{first, second}));
 }
 
+TEST_F(ChecksumQueueTest, a_block_that_somebody_waits_for_is_due_before_all_others) {
+  const BlockId due_before = push(0);
+  EXPECT_EQ(due(2 * kTurn - 1), Ids{});
+  const BlockId young = push(2 * kTurn - 1);
+  const BlockId younger = push(2 * kTurn - 1);
+  queue_.hurry(blocks_, younger);
+  EXPECT_EQ(queue_.next_due_ns(), 0U);
+  EXPECT_EQ(queue_.size(), 3U);
+  EXPECT_EQ(due(2 * kTurn), (Ids{younger, due_before}));
+  queue_.hurry(blocks_, young);
+  queue_.hurry(blocks_, young);
+  EXPECT_EQ(due(2 * kTurn), Ids{young});
+  EXPECT_EQ(queue_.size(), 0U);
+}
+
 TEST_F(ChecksumQueueTest, blocks_leave_from_any_place_and_the_others_keep_their_order) {
   Prng chance(7);
   Ids waiting;

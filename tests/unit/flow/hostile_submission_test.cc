@@ -124,12 +124,12 @@ TEST_F(HostileSubmission, every_field_at_its_extremes) {
       0, 1, 8, kArenaBytes - 8, kArenaBytes, kArenaBytes + 8, 1ULL << 63, kNoArena - 7, kNoArena};
   const std::uint32_t spaces[] = {0, 1, 2, ~0U};
   std::uint64_t sent = 0;
-  for (std::uint16_t op = 0; op <= 12; ++op) {
+  for (std::uint16_t op = 0; op <= 13; ++op) {
     for (const std::uint32_t count : counts) {
       for (const std::uint64_t offset : offsets) {
         for (const std::uint32_t space : spaces) {
           Submission submission{};
-          submission.op = static_cast<Op>(op == 12 ? 0xffff : op);
+          submission.op = static_cast<Op>(op == 13 ? 0xffff : op);
           submission.flags = sent % 2 == 0 ? 0 : 0xffff;
           submission.request_id = static_cast<std::uint32_t>(sent);
           submission.space = SpaceId{space};
@@ -156,7 +156,7 @@ TEST_F(HostileSubmission, twenty_thousand_random_ones_over_random_arenas) {
     for (std::uint64_t& word : words) word = prng.next();
     std::memcpy(static_cast<void*>(&submission), words, sizeof submission);
     // Most are nearly right, so that they get far.
-    if (prng.below(8) != 0) submission.op = static_cast<Op>(1 + prng.below(9));
+    if (prng.below(8) != 0) submission.op = static_cast<Op>(1 + prng.below(12));
     if (prng.below(8) != 0) submission.count = static_cast<std::uint32_t>(1 + prng.below(12));
     if (prng.below(4) != 0) submission.space = SpaceId{1};
     if (prng.below(4) != 0) submission.arena_offset = prng.below(4096) * 8;

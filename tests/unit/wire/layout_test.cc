@@ -89,6 +89,15 @@ TEST(Layout, RingRecords) {
   EXPECT_TRUE(test::is_golden("ring_v1.bin", Bytes().add(submission).add(completion).add(result).all()));
 }
 
+TEST(Layout, Sums) {
+  SumEntry entry{};
+  entry.generation = 1;
+  entry.slot = SlotRef::of(2, 3);
+  entry.code = Code::kPending;
+  entry.sum = 4;
+  EXPECT_TRUE(test::is_golden("sums_v1.bin", Bytes().add(entry).all()));
+}
+
 TEST(Layout, Channel) {
   EXPECT_EQ(offsetof(ChannelHeader, session_id), 8U);
   EXPECT_EQ(offsetof(ChannelHeader, submission_tail), 64U);
@@ -110,6 +119,7 @@ TEST(Layout, NumbersOfTheProtocol) {
   EXPECT_EQ(static_cast<int>(Op::kEcho), 1);
   EXPECT_EQ(static_cast<int>(Op::kInvalidate), 9);
   EXPECT_EQ(static_cast<int>(Op::kStock), 10);
+  EXPECT_EQ(static_cast<int>(Op::kSums), 12);
   EXPECT_EQ(static_cast<int>(MessageType::kGoodbye), 5);
   EXPECT_EQ(static_cast<int>(MessageType::kWelcome), 101);
   EXPECT_EQ(static_cast<int>(MessageType::kDirectoryMoved), 107);

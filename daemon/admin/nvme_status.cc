@@ -81,6 +81,7 @@ void add_work(const DiskSnapshot& view, Json& json) {
   const bool is_unlimited = view.budget_left_bytes == ~std::uint64_t{0};
   json["state"] = tier_state(view);
   json["takes_puts"] = view.takes_puts;
+  json["wants_evidence"] = view.wants_evidence;
   json["recovery_done"] = view.recovery_done;
   json["recovery_total"] = view.recovery_total;
   json["put_bytes"] = view.stats.put_bytes;

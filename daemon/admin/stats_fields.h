@@ -94,6 +94,7 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"restores_failed", &StoreStats::restores_failed},
     {"restored_bytes", &StoreStats::restored_bytes},
     {"evictions_unsaved", &StoreStats::evictions_unsaved},
+    {"evictions_not_admitted", &StoreStats::evictions_not_admitted},
     {"cold_dropped", &StoreStats::cold_dropped},
     {"disk_lost", &StoreStats::disk_lost},
     {"disk_recovered", &StoreStats::disk_recovered},

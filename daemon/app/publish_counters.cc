@@ -88,6 +88,7 @@ void publish_disk(const StoreStats& s, Counters& c) {
   c.set(Counter::kRestoresFailed, s.restores_failed);
   c.set(Counter::kRestoredBytes, s.restored_bytes);
   c.set(Counter::kEvictionsUnsaved, s.evictions_unsaved);
+  c.set(Counter::kEvictionsNotAdmitted, s.evictions_not_admitted);
   c.set(Counter::kColdDropped, s.cold_dropped);
   c.set(Counter::kDiskLost, s.disk_lost);
   c.set(Counter::kDiskRecovered, s.disk_recovered);

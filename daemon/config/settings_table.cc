@@ -90,7 +90,8 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
    INTO(nvme.write_policy)},
   {{"nvme.write_budget_bytes_per_day", kSize, "0", 0, 1024 * kTiB, NO_CHOICE, kRestart, "",
     "What may be written in a day, all paths together: flash wears out. It fills evenly over the day, beginning with an "
-    "hour's worth, the most that goes at once; a quarter is for moving what is worth keeping. 0 is no limit."},
+    "hour's worth, the most that goes at once; a quarter is for moving what is worth keeping. While less than a quarter of "
+    "an hour's worth is left, only blocks that somebody used are written. 0 is no limit."},
    INTO(nvme.write_budget_bytes_per_day)},
   {{"nvme.blocks_max", kCount, "0", 0, 1ULL << 32, NO_CHOICE, kRestart, "blocks",
     "Blocks on disk alone that index and directories have room for, beside those of host memory; 0 lets the daemon "

@@ -42,7 +42,7 @@ bool is_scan_over(const SlotClass& slot_class) {
 // False: no put may be opened now; the place is kept.
 bool look_at_mark(StoreState& state, SlotClass& slot_class) {
   const BlockId id = slot_class.evictor->mark();
-  if (demote_can_save(state, id) && demote_group(state, id) == 0) return false;
+  if (demote_wants(state, id) && demote_group(state, id) == 0) return false;
   slot_class.evictor->set_mark(slot_class.evictor->after(id));
   --slot_class.saving.left;
   return true;
@@ -64,7 +64,7 @@ std::size_t save_committed(StoreState& state) {
   std::size_t looked = 0;
   for (; looked < kLooksStep && !queue.is_empty(); ++looked) {
     const BlockId first = queue.front();
-    if (!demote_can_save(state, first)) {
+    if (!demote_wants(state, first)) {
       queue.pop();
       continue;
     }

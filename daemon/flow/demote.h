@@ -1,7 +1,8 @@
 #pragma once
 // Writing blocks to the NVMe tier before they leave memory. Write-back: the cold end of each class is kept clean ahead of
 // need, a few blocks a turn; write-through: every committed block. What is written goes with the blocks above it that are
-// not there yet, parents first, as one group, so that a prefix is laid out together. Clean blocks leave at once.
+// not there yet, parents first, as one group, so that a prefix is laid out together. Clean blocks leave at once, and so do those that are not
+// worth a put.
 
 #include "daemon/flow/state.h"
 
@@ -13,6 +14,12 @@ namespace kvtier {
 [[nodiscard]] bool demote_is_silent(const StoreState& state);
 /// The block is ready, not on disk, and could be.
 [[nodiscard]] bool demote_can_save(const StoreState& state, BlockId id);
+
+/// It is worth one of the puts that the day's write budget has left: always, unless little is; then if it was used since it
+/// was computed, or if something on disk continues it.
+[[nodiscard]] bool demote_admits(const StoreState& state, BlockId id);
+/// It can be saved and is worth it.
+[[nodiscard]] bool demote_wants(const StoreState& state, BlockId id);
 
 /// Somebody needs slots of the class, so its cold end is to be clean: it will be looked at. Not for a copy that reclaim
 /// drops: in a full tier each put costs one.

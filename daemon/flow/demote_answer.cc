@@ -131,6 +131,15 @@ bool demote_can_save(const StoreState& state, BlockId id) {
   return space.is_told && !space.is_invalidated && !space.is_unsavable && is_slab_known;
 }
 
+bool demote_admits(const StoreState& state, BlockId id) {
+  if (!state.disk->port.wants_evidence()) return true;
+  return state.blocks[id].hits > 0 || state.tree->has_cold_children(id);
+}
+
+bool demote_wants(const StoreState& state, BlockId id) {
+  return demote_can_save(state, id) && demote_admits(state, id);
+}
+
 TimeNs demote_next_ns(const StoreState& state) {
   const DiskTier& disk = *state.disk;
   if (disk.life != DiskTier::Life::kReady || disk.puts_pause_ns == 0) return kNever;

@@ -18,7 +18,7 @@ struct Step {
 };
 
 bool is_unsaved(const StoreState& state, BlockId id) {
-  return demote_works(state) && ((state.blocks[id].flags & kBlockStoring) != 0 || demote_can_save(state, id));
+  return demote_works(state) && ((state.blocks[id].flags & kBlockStoring) != 0 || demote_wants(state, id));
 }
 
 // Writes the slab's blocks from here on to disk, as far as puts may be open. False: it took too long, they go unsaved.

@@ -90,6 +90,7 @@ void evict_finish(StoreState& state, BlockId id) {
   class_of(state, id).evictor->remember(id);
   if ((state.blocks[id].flags & kBlockOnDisk) != 0) return block_cool(state, id);
   if (state.disk) ++state.stats.evictions_unsaved;
+  if (state.disk && !demote_admits(state, id)) ++state.stats.evictions_not_admitted;
   block_unpublish(state, id);
   block_free(state, id);
 }

@@ -63,7 +63,7 @@ class Gathering {
   }
 
   [[nodiscard]] bool is_spared(BlockId id) const {
-    return has(id, kBlockStoring) || (request_.spares_unsaved && demote_can_save(state_, id));
+    return has(id, kBlockStoring) || (request_.spares_unsaved && demote_wants(state_, id));
   }
 
   // Keeps its place: it is next once it is on disk. What a tier reads that says nothing is like what is leased: not looked

@@ -39,6 +39,11 @@ class PrefixTree {
   [[nodiscard]] bool has_host_children(BlockId block) const {
     return first_host_child(block) != BlockId::kNone;
   }
+  /// On disk only.
+  [[nodiscard]] bool has_cold_children(BlockId block) const {
+    const BlockId first = (*blocks_)[block].first_child;
+    return first != BlockId::kNone && is_cold((*blocks_)[first].prev_sibling);
+  }
   /// True when every child in host memory is about to leave too (state kEvicting): the leaf-first rule while a batch
   /// is gathered.
   [[nodiscard]] bool has_only_leaving_children(BlockId block) const;

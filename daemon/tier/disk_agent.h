@@ -55,6 +55,7 @@ class DiskAgent final : public Agent {
  private:
   static constexpr std::size_t kCommandsMax = 256;  ///< of a round
   static constexpr std::size_t kOutboxNews = 512;
+  static constexpr std::uint64_t kBudgetLowPart = 4;   ///< of the burst: below, wants_evidence() is true
   static constexpr std::size_t kPutsWaitingMax = 512;  ///< beyond, takes_puts() is false
   static constexpr std::uint32_t kQuietRounds = 3;
   static constexpr std::uint64_t kOwnTag = ~std::uint64_t{0};  ///< of the agent's own flushes

@@ -139,6 +139,9 @@ void DiskAgent::look_at_budget() {
   view_.takes_puts = is_any_ok && puts_.size() < kPutsWaitingMax && view_.budget_left_bytes >= needed;
   // relaxed: a hint (DiskChannel).
   channel_.takes_puts.store(view_.takes_puts, std::memory_order_relaxed);
+  view_.wants_evidence = view_.budget_left_bytes < options_.budget.burst_bytes / kBudgetLowPart;
+  // relaxed: likewise.
+  channel_.wants_evidence.store(view_.wants_evidence, std::memory_order_relaxed);
 }
 
 void DiskAgent::publish(bool is_due) {

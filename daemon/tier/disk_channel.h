@@ -1,5 +1,5 @@
 #pragma once
-// What lies between conductor and agent of the NVMe tier: two mailboxes and a flag; and the conductor's end of them.
+// What lies between conductor and agent of the NVMe tier: two mailboxes and two flags; and the conductor's end of them.
 
 #include <atomic>
 
@@ -32,6 +32,8 @@ class DiskChannel {
   Mailbox<DiskNews> news;
   /// Stored by the agent, read by the conductor. relaxed: a hint; a put that comes too late is answered all the same.
   std::atomic<bool> takes_puts{false};
+  /// As takes_puts, relaxed for the same reason.
+  std::atomic<bool> wants_evidence{false};
 };
 
 class MailboxDiskPort final : public DiskPort {
@@ -42,6 +44,9 @@ class MailboxDiskPort final : public DiskPort {
   [[nodiscard]] bool receive(DiskNews& news) override { return channel_.news.pop(news); }
   [[nodiscard]] bool takes_puts() const override {
     return channel_.takes_puts.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool wants_evidence() const override {
+    return channel_.wants_evidence.load(std::memory_order_relaxed);
   }
 
  private:

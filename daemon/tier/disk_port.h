@@ -19,6 +19,8 @@ class DiskPort {
   [[nodiscard]] virtual bool receive(DiskNews& news) = 0;
   /// Whether a put may be sent now: the tier is open, some path takes writes, and the day's budget is not used up.
   [[nodiscard]] virtual bool takes_puts() const = 0;
+  /// Little of the day's budget is left: what nobody used since it was computed is not worth a put.
+  [[nodiscard]] virtual bool wants_evidence() const = 0;
 };
 
 }  // namespace kvtier

@@ -40,6 +40,7 @@ struct DiskSnapshot {
   NvmeTierState state = NvmeTierState::kWaiting;
   Code close_code = Code::kOk;  ///< of kClosed
   bool takes_puts = false;
+  bool wants_evidence = false;      ///< the day's budget is low (DiskPort)
   std::uint64_t recovery_done = 0;  ///< of recovery_total steps
   std::uint64_t recovery_total = 0;
   std::uint64_t puts_waiting = 0;  ///< with the agent; those with the store are in flight

@@ -42,6 +42,7 @@ class TieredWorld : public StoreWorld {
     switch (chance_.below(40)) {
       case 0:
         port_.takes_puts_now = chance_.below(4) != 0;
+        port_.wants_evidence_now = chance_.below(4) == 0;
         return;
       case 1:
       case 2:
@@ -71,6 +72,7 @@ class TieredWorld : public StoreWorld {
     port_.ending = nullptr;
     port_.commands_max = 4096;
     port_.takes_puts_now = true;
+    port_.wants_evidence_now = false;
     port_.release();
     for (int i = 0; i < 8; ++i) settle();
     expect_balance();

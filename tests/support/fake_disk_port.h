@@ -43,10 +43,12 @@ class FakeDiskPort final : public DiskPort {
   bool send(const DiskCommand& command) override;
   bool receive(DiskNews& news) override;
   [[nodiscard]] bool takes_puts() const override { return is_ready_ && takes_puts_now; }
+  [[nodiscard]] bool wants_evidence() const override { return wants_evidence_now; }
 
   // The script.
   bool is_automatic = true;  ///< every command is answered when news is asked for; else answer() does it
   bool takes_puts_now = true;
+  bool wants_evidence_now = false;  ///< little of the write budget is left
   bool is_refused = false;                        ///< kOpen is
   std::size_t commands_max = 2048;                ///< of the mailbox
   std::size_t entries_at_once = ~std::size_t{0};  ///< of recovery, each time that news is asked for

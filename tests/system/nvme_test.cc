@@ -112,7 +112,7 @@ TEST_F(Nvme, a_path_that_is_missing_is_said_and_the_other_serves) {
 }
 
 // A path that nobody names any more has blocks that nobody finds.
-TEST_F(Nvme, a_path_that_the_settings_left_out_is_said_until_it_is_back) {
+TEST_F(Nvme, F07_a_path_that_the_settings_left_out_is_said_until_it_is_back) {
   configure({folder("a"), folder("b")});
   ASSERT_TRUE(start_small()) << place_.output();
   EXPECT_EQ(kvctl({"status"}), 0) << said();

@@ -187,7 +187,7 @@ TEST(StoreOpen, APathIsAddedAndAMissingOneLeavesTheOthers) {
   EXPECT_LT(sim.index().size(), 40U);
 }
 
-TEST(StoreOpen, AMissingPathIsGivenUpWhenThatIsSaidAndIsRefusedWhenItComesBack) {
+TEST(StoreOpen, F07_AMissingPathIsGivenUpWhenThatIsSaidAndIsRefusedWhenItComesBack) {
   SimDisk disk(1);
   make_store(disk, 3);
   SimStoreOptions options = small_sim_options();

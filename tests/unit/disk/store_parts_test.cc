@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/disk/disk_admission.h"
 #include "daemon/disk/mark_set.h"
 #include "daemon/disk/open_index.h"
 #include "daemon/disk/segment_table.h"
@@ -168,19 +167,6 @@ TEST(WriteBudget, LosesNothingToRoundingHoweverOftenItIsAsked) {
   EXPECT_FALSE(none.take(1, kNsPerDay));
   WriteBudget unlimited({});
   EXPECT_TRUE(unlimited.take(1ULL << 60, 0));
-}
-
-TEST(DiskAdmission, WantsEvidenceAndMoreOfItWhenTheBudgetIsLow) {
-  DiskAdmission admission({.hits_min = 1,
-                           .hits_when_low = 3,
-                           .low_percent = 50,
-                           .budget = {.bytes_per_day = 1, .burst_bytes = 1000}});
-  EXPECT_EQ(admission.admit({.bytes = 100}, 1), Admission::kTooCold);
-  EXPECT_EQ(admission.admit({.bytes = 100, .hits = 1}, 1), Admission::kAdmitted);
-  EXPECT_EQ(admission.admit({.bytes = 500, .has_hot_child = true}, 1), Admission::kAdmitted);
-  EXPECT_EQ(admission.admit({.bytes = 100, .hits = 2}, 1), Admission::kTooCold) << "400 of 1000 are left";
-  EXPECT_EQ(admission.admit({.bytes = 100, .hits = 3}, 1), Admission::kAdmitted);
-  EXPECT_EQ(admission.admit({.bytes = 1000, .is_retained = true}, 1), Admission::kOverBudget);
 }
 
 RecordOrder order(RecordKind kind, std::uint64_t born, std::uint64_t space, std::uint64_t key) {

@@ -1,5 +1,6 @@
 // Blocks are on disk before they leave memory: what is written, when, in which order, and what happens when it is not.
 
+#include "daemon/flow/demote.h"
 #include "tests/unit/flow/disk_fixture.h"
 
 namespace kvtier::test {
@@ -189,6 +190,61 @@ TEST_F(Demote, ATierThatTakesNoPutsIsNotWaitedFor) {
   EXPECT_EQ(reserve(client, space, keys_of(2, 2)).size(), 2U);
   EXPECT_EQ(stats().evictions_unsaved, 2U);
   EXPECT_EQ(port_->puts, 0U);
+}
+
+TEST_F(Demote, P_11_while_the_budget_is_low_only_what_was_used_is_saved) {
+  make_disk_store(8);
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  port_->wants_evidence_now = true;
+  put_chain(client, space, keys_of(1, 4));
+  put_chain(client, space, keys_of(2, 4));
+  // The end of the second prefix alone is used: what it continues goes with it.
+  client.log_access(space, keys_of(2, 4)[3], 1);
+  settle();
+  put_chain(client, space, keys_of(3, 8));
+  settle();
+  EXPECT_EQ(count_cold(client, space, keys_of(1, 4)), 0U);
+  EXPECT_EQ(count_cold(client, space, keys_of(2, 4)), 4U);
+  EXPECT_EQ(port_->puts, 4U);
+  EXPECT_EQ(stats().evictions_not_admitted, 4U);
+  EXPECT_EQ(stats().evictions_unsaved, 4U);
+  // With a full budget again nothing is asked for.
+  port_->wants_evidence_now = false;
+  put_chain(client, space, keys_of(4, 8));
+  EXPECT_EQ(count_cold(client, space, keys_of(3, 8)), 8U);
+  EXPECT_EQ(stats().evictions_not_admitted, 4U);
+}
+
+TEST_F(Demote, WhatIsNotWorthAPutIsNotWaitedFor) {
+  make_disk_store(8);
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  port_->wants_evidence_now = true;
+  port_->is_automatic = false;
+  put_chain(client, space, keys_of(1, 8));
+  EXPECT_EQ(reserve(client, space, keys_of(2, 4)).size(), 4U);
+  EXPECT_EQ(stats().reserves_deferred, 0U);
+  EXPECT_EQ(port_->puts, 0U);
+}
+
+TEST_F(Demote, WhatSomethingOnDiskContinuesIsSavedWhateverTheBudget) {
+  make_disk_store(8);
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  const std::vector<Key> keys = keys_of(1, 8);
+  put_chain(client, space, keys);
+  settle();
+  put_chain(client, space, keys_of(2, 4));
+  ASSERT_EQ(count_cold(client, space, keys), 4U);
+  const BlockId head = store_->state().index->find(NamespaceId{0}, space, keys[3]);
+  const BlockId fresh = store_->state().index->find(NamespaceId{0}, space, keys_of(2, 4)[3]);
+  ASSERT_EQ(store_->state().blocks[head].hits, 0U);
+  port_->wants_evidence_now = true;
+  EXPECT_TRUE(demote_admits(store_->state(), head));
+  EXPECT_FALSE(demote_admits(store_->state(), fresh));
+  port_->wants_evidence_now = false;
+  EXPECT_TRUE(demote_admits(store_->state(), fresh));
 }
 
 TEST_F(Demote, AHeldSlotIsNotUsedBeforeItIsReleased) {

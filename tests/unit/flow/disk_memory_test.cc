@@ -40,6 +40,7 @@ class QuietDisk final : public DiskPort {
     return true;
   }
   [[nodiscard]] bool takes_puts() const override { return true; }
+  [[nodiscard]] bool wants_evidence() const override { return false; }
 
  private:
   bool push(const DiskNews& news) {

@@ -212,6 +212,7 @@ TEST(DiskAgent, PutsEndWithTheBudgetOfTheDay) {
   SimDisk disk(1);
   TierWorld world(disk, {.budget = {.bytes_per_day = 86'400ULL * 16 * kKiB, .burst_bytes = 128 * kKiB}});
   ASSERT_TRUE(world.open());
+  EXPECT_FALSE(world.port().wants_evidence());
   for (std::uint64_t i = 0; i < 20; ++i) world.send(world.put(i, static_cast<std::uint32_t>(i)));
   ASSERT_TRUE(world.run([&] { return world.count(DiskNewsKind::kPut) == 20; }));
   const auto refused = std::ranges::count_if(world.news, [](const DiskNews& news) {
@@ -220,6 +221,7 @@ TEST(DiskAgent, PutsEndWithTheBudgetOfTheDay) {
   EXPECT_GT(refused, 5);  // ten of 12 KiB and their headers are 128 KiB
   EXPECT_LT(refused, 15);
   EXPECT_FALSE(world.port().takes_puts());
+  EXPECT_TRUE(world.port().wants_evidence());
   EXPECT_GT(world.view().puts_over_budget, 0U);
   world.clock().advance(6 * kNsPerSecond);  // makes 96 KiB
   world.step();
@@ -227,6 +229,9 @@ TEST(DiskAgent, PutsEndWithTheBudgetOfTheDay) {
   world.send(world.put(30, 30));
   ASSERT_TRUE(world.run([&] { return world.count(DiskNewsKind::kPut) == 21; }));
   EXPECT_EQ(world.last(DiskNewsKind::kPut)->code, Code::kOk);
+  world.clock().advance(60 * kNsPerSecond);
+  world.step();
+  EXPECT_FALSE(world.port().wants_evidence()) << "it is full again";
 }
 
 // Blocks that come one by one have a header unit each: it counts, and so does all else that reaches the device.

@@ -180,7 +180,7 @@ TEST_F(KvctlPlan, figures_beyond_64_bits_are_refused) {
   // The bytes fit, the slots of it, a page for 4 bytes, do not.
   expect_refusal({"--layers", "1", "--kv-heads", "1", "--head-dim", "1", "--tokens", "1", "--batch",
                   "4611686018427387903"},
-                 kFailed, "the slots of this workload has more than 2^64 - 1 bytes");
+                 kFailed, "the slots of this workload: more than 2^64 - 1 bytes");
   expect_refusal(
       {"--layers", "80", "--kv-heads", "128", "--head-dim", "512", "--tokens", "1", "--block-tokens", "4096"},
       kFailed, "lower --block-tokens");

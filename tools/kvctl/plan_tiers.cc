@@ -13,8 +13,8 @@
 namespace kvtier::ctl {
 namespace {
 
-constexpr std::uint64_t kGpuBytesMax = 64 * 1024 * kGiB;
-constexpr std::uint64_t kNvmeBytesMax = 1024 * 1024 * kGiB;  ///< as of a path's setting
+constexpr std::uint64_t kGpuBytesMax = kGiB * 64 * 1024;
+constexpr std::uint64_t kNvmeBytesMax = kGiB * 1024 * 1024;  ///< as of a path's setting
 
 std::uint64_t size_of(const std::string& flag, const std::string& text, std::uint64_t max) {
   if (text.empty()) return 0;

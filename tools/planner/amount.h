@@ -29,7 +29,7 @@ class Amount {
   [[nodiscard]] Result<std::uint64_t> value(const std::string& what) const {
     if (!is_beyond_) return value_;
     return Status(Code::kInvalid,
-                  what + " has more than 2^64 - 1 bytes; check layers, heads, dimensions, tokens and batch");
+                  what + ": more than 2^64 - 1 bytes; check layers, heads, dimensions, tokens and batch");
   }
 
  private:

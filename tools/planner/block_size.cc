@@ -22,7 +22,7 @@ std::uint64_t written_bytes(const PayloadSize& size) {
 Result<std::uint64_t> packed_bytes(const std::vector<std::uint64_t>& parts) {
   Amount end = 0;
   for (const std::uint64_t part : parts) end = rounded_up(end, kPartAlignment) + part;
-  const Result<std::uint64_t> bytes = end.value("a block");
+  Result<std::uint64_t> bytes = end.value("a block");
   if (bytes.is_ok() && bytes.value() <= kBlockBytesMax) return bytes;
   return Status(Code::kInvalid, "a block of " +
                                     (bytes.is_ok() ? format_size(bytes.value()) : "more than 2^64 bytes") +

@@ -74,9 +74,8 @@ std::vector<HfLayer> llama4_layers(const HfFamily& family, std::uint64_t count, 
       config.numbers("no_rope_layers");  // 1: it does, and is chunked
   const std::uint64_t period = config.number({"no_rope_layer_interval"}, family.period);
   if (uses_rope.empty()) return in_periods(count, period, chunked(windows));
-  std::vector<HfLayer> layers;
-  for (const std::uint64_t each : uses_rope) layers.push_back(each == 0 ? HfLayer{} : chunked(windows));
-  return layers;
+  return repeated(uses_rope.size(),
+                  [&](std::uint64_t i) { return uses_rope[i] == 0 ? HfLayer{} : chunked(windows); });
 }
 
 std::vector<HfLayer> listed_attention(std::uint64_t count, ConfigObject& config) {

@@ -192,7 +192,7 @@ Found find_text_model(ConfigObject outer) {
   std::optional<ConfigObject> inner = outer.child({"text_config", "llm_config", "language_config"});
   if (!inner) return {std::move(outer), std::move(dtype)};
   const std::string own = dtype_of(*inner);
-  return {std::move(*inner), own.empty() ? std::move(dtype) : own};
+  return {std::move(*inner), own.empty() ? dtype : own};
 }
 
 Result<const HfFamily*> family_of(ConfigObject& config, std::string_view read_as) {

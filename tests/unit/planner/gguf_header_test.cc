@@ -78,6 +78,23 @@ TEST(GgufHeader, AFileThatIsCutAnywhereIsRefused) {
   }
 }
 
+// Whatever a byte becomes, there is an answer: another value, or an error with its cause.
+TEST(GgufHeader, EveryByteMayBeWrong) {
+  const std::string whole = everything(3).bytes();
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < 900; ++at) {
+    for (const char byte : {'\0', '\1', '\x7f', '\xff'}) {
+      std::string bytes = whole;
+      bytes[at] = byte;
+      const Result<GgufHeader> header = read_gguf(bytes);
+      if (header.is_ok()) continue;
+      ++refused;
+      EXPECT_NE(header.status().message(), "");
+    }
+  }
+  EXPECT_GT(refused, 900U) << "lengths, types, counts";
+}
+
 TEST(GgufHeader, LengthsThatLieTakeNoMemory) {
   const std::uint64_t most = ~std::uint64_t{0};
   expect_refusal(GgufBytes().bytes(most - 1), "18446744073709551614 keys; at most 65536");

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "daemon/config/memory_limits.h"
+#include "daemon/config/tier_limits.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
 
-constexpr std::uint64_t kBlocksMost = 1U << 30;
 constexpr std::uint64_t kDescriptorsPerSlab = 4;  ///< payload and slot words, each writable and read-only
 constexpr std::uint64_t kDescriptorsBeside = 64;  ///< sockets, log, tables, the first clients
 
@@ -29,10 +29,10 @@ StoreOptions store_options(const Config& config) {
   options.lock = memory_lock(config.host.lock);
   options.low_water_blocks = config.host.low_water_blocks;
   options.blocks_max =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, kBlocksMost));
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(config.index.blocks_max, kIndexBlocksMax));
   if (config.index.blocks_max == 0 && config.nvme.blocks_max != 0 && !config.nvme.paths.empty()) {
     const std::uint64_t all = config.host.bytes / kPageBytes + config.nvme.blocks_max;
-    options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(all, kBlocksMost));
+    options.blocks_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(all, kIndexBlocksMax));
   }
   const bool is_through = config.nvme.write_policy == NvmeWritePolicy::kThrough;
   options.disk_write = is_through ? DiskWrite::kThrough : DiskWrite::kBack;

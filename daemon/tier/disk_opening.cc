@@ -7,6 +7,7 @@
 #include <ctime>
 #include <span>
 
+#include "daemon/config/tier_limits.h"
 #include "libkvclient/base/counted.h"
 #include "libkvclient/base/entropy.h"
 
@@ -14,8 +15,6 @@ namespace kvtier {
 namespace {
 
 constexpr std::uint32_t kDepth = 64;
-constexpr std::uint64_t kBlockBytesMost = 64 * kMiB;
-constexpr std::uint64_t kSegmentShare = 4;  ///< of a segment: no block is larger
 
 std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -40,8 +39,7 @@ DiskAgentOptions agent_options(const NvmeTierOptions& options) {
   DiskAgentOptions result{
       .slabs_max = options.slabs_max, .budget = shares.puts, .counters = options.counters};
   DiskStoreOptions& store = result.store;
-  store.block_bytes_max =
-      std::min({options.slab_bytes, options.segment_bytes / kSegmentShare, kBlockBytesMost});
+  store.block_bytes_max = nvme_block_bytes_max(options.slab_bytes, options.segment_bytes);
   store.segment_bytes = options.segment_bytes;
   store.io_deadline_ns = options.io_deadline_ns;
   store.wall_minus_monotonic_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
@@ -57,7 +55,7 @@ DiskAgentOptions agent_options(const NvmeTierOptions& options) {
 // An hour's worth may go at once.
 BudgetShares share_budget(std::uint64_t bytes_per_day) {
   if (bytes_per_day == 0) return {};
-  const std::uint64_t moves = bytes_per_day / 4;
+  const std::uint64_t moves = nvme_moves_bytes_per_day(bytes_per_day);
   const std::uint64_t puts = bytes_per_day - moves;
   constexpr std::uint64_t kHours = 24;
   return {{.bytes_per_day = puts, .burst_bytes = puts / kHours},

@@ -47,24 +47,26 @@ TEST_F(KvctlUsage, an_output_that_cannot_be_written_is_an_error_of_every_command
   CacheClient client({.socket = place_.socket()});
   ASSERT_TRUE(client.works(1)) << client.error();
   const std::string key = hex_of(chain_keys(1, 0, 1)[0]);
-  const std::vector<std::vector<std::string>> commands = {{"--help"},
-                                                          {"--version"},
-                                                          {"status"},
-                                                          {"stat"},
-                                                          {"stat", "-i", "10ms"},
-                                                          {"health"},
-                                                          {"namespaces"},
-                                                          {"spaces"},
-                                                          {"clients"},
-                                                          {"ls"},
-                                                          {"tree"},
-                                                          {"inspect", key},
-                                                          {"config", "check"},
-                                                          {"probe"},
-                                                          {"version"},
-                                                          {"evict", "-n", "default"},
-                                                          {"flush", "--all"},
-                                                          {"kick", std::to_string(::getpid())}};
+  const std::vector<std::vector<std::string>> commands = {
+      {"--help"},
+      {"--version"},
+      {"status"},
+      {"stat"},
+      {"stat", "-i", "10ms"},
+      {"health"},
+      {"namespaces"},
+      {"spaces"},
+      {"clients"},
+      {"ls"},
+      {"tree"},
+      {"inspect", key},
+      {"config", "check"},
+      {"plan", "--layers", "1", "--kv-heads", "1", "--head-dim", "1", "--tokens", "1"},
+      {"probe"},
+      {"version"},
+      {"evict", "-n", "default"},
+      {"flush", "--all"},
+      {"kick", std::to_string(::getpid())}};
   for (const std::vector<std::string>& words : commands) {
     for (const bool is_json : {false, true}) {
       std::vector<std::string> all = words;
@@ -146,6 +148,8 @@ TEST_F(KvctlUsage, a_number_that_is_none_is_named) {
                                                           {"tree", "--limit"},
                                                           {"evict", "-n", "default", "--space"},
                                                           {"stat", "--count"},
+                                                          {"plan", "--layers"},
+                                                          {"plan", "--batch"},
                                                           {"status", "--timeout"}};
   for (const std::vector<std::string>& words : commands) {
     for (const char* number : {"-1", "abc", "010", "0x10", "1.5", "99999999999999999999"}) {

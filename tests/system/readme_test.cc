@@ -72,6 +72,13 @@ TEST_F(Readme, the_row_of_python_runs) {
 #endif
 }
 
+TEST_F(Readme, the_row_of_the_plan_runs) {
+  const std::vector<std::string> commands = commands_of_row("how much memory a model needs");
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(shell(commands[0])->wait(), 0) << place_.output();
+  EXPECT_NE(place_.output().find("42949672960 (40 GiB, 42.95 GB)"), std::string::npos) << place_.output();
+}
+
 TEST_F(Readme, a_daemon_by_hand_runs) {
   const std::vector<std::string> commands = commands_of_row("by hand");
   ASSERT_EQ(commands.size(), 2U);

@@ -18,15 +18,19 @@ RANKS = {
 ALLOWED = {
     "libkvclient/python": {"libkvclient/include"},
     "libkvclient/examples": {"libkvclient/include"},
-    "tools/kvctl": {"libkvclient/base", "libkvclient/wire", "daemon/config", "daemon/io", "daemon/disk", "daemon/tier"},
+    "tools/kvctl": {"libkvclient/base", "libkvclient/wire", "daemon/config", "daemon/io", "daemon/disk", "daemon/tier",
+                    "tools/planner"},
     "tools/kvbench": {"libkvclient/include", "libkvclient/base", "libkvclient/wire", "tests/support", "tools/traces"},
     "tools/traces": {"libkvclient/base"},
+    "tools/planner": {"libkvclient/base", "libkvclient/wire", "daemon/disk"},
     "tools/kvsim": {"tools/traces", "libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},
 }
 
-# Of a module that may be used, only headers that begin so: kvctl reads a store's files, and never opens a store.
+# Of a module that may be used, only headers that begin so: kvctl reads a store's files, and never opens a store; the
+# planner computes with its format.
 PREFIXES = {
     ("tools/kvctl", "daemon/disk"): "daemon/disk/format",
+    ("tools/planner", "daemon/disk"): "daemon/disk/format",
     ("tools/kvctl", "daemon/tier"): "daemon/tier/space_format.h",
 }
 

@@ -81,7 +81,7 @@ void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
       "denied; 64 usage; 74 the output cannot be written.");
   for (const auto& add : {add_status, add_stat, add_health, add_namespaces, add_spaces, add_clients, add_ls,
                           add_tree, add_inspect, add_evict, add_flush, add_kick, add_verify, add_dump,
-                          add_probe, add_config_check, add_version})
+                          add_plan, add_probe, add_config_check, add_version})
     add(app, line);
   try {
     app.parse(argc, argv);

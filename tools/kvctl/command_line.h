@@ -43,6 +43,7 @@ void add_kick(CLI::App& app, CommandLine& line);
 void add_ls(CLI::App& app, CommandLine& line);
 void add_namespaces(CLI::App& app, CommandLine& line);
 void add_spaces(CLI::App& app, CommandLine& line);
+void add_plan(CLI::App& app, CommandLine& line);
 void add_probe(CLI::App& app, CommandLine& line);
 void add_stat(CLI::App& app, CommandLine& line);
 void add_status(CLI::App& app, CommandLine& line);

@@ -14,7 +14,7 @@ ADAPTERS = {
     "CLI": ["daemon/app/arguments.cc", "tools/kvbench/command_line.cc", "tools/kvctl/command_line.h",
             "tools/kvsim/command_line.cc", "tests/*/main.cc"],
     "nlohmann": ["daemon/admin/*", "tools/kvctl/*", "tools/kvbench/support/report.cc", "tools/kvbench/support/fio.cc",
-                 "tools/kvsim/report.cc", "tools/traces/trace_parser.cc",
+                 "tools/kvsim/report.cc", "tools/traces/trace_parser.cc", "tools/planner/config_object.*",
                  "tests/*"],
     "xxhash": ["libkvclient/base/checksum.cc"],
     "openssl": ["libkvclient/base/digest.cc"],

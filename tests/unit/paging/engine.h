@@ -30,16 +30,27 @@ inline std::vector<std::uint64_t> rows_of(const Tokens& tokens) {
   return rows;
 }
 
-/// Bytes of a token: one row.
-inline constexpr std::size_t kRowBytes = sizeof(std::uint64_t);
+/// The bytes of token i in its block: all of its share, derived from the row.
+template <class Byte>
+std::span<Byte> row_in(std::span<Byte> block, std::size_t i, std::size_t block_tokens) {
+  const std::size_t row_bytes = block.size() / block_tokens;
+  return block.subspan(i % block_tokens * row_bytes, row_bytes);
+}
+inline std::uint64_t word_of(std::uint64_t row, std::size_t at) {
+  return row ^ mix64(at);
+}
 
-/// Computes what is not written yet, into blocks of which nobody else has any; false: a block cannot be written.
+/// Computes what is not written yet, into blocks that nobody else has; false: a block cannot be written.
 inline bool compute(Sequence& sequence, const Tokens& tokens, std::size_t block_tokens) {
   const std::vector<std::uint64_t> rows = rows_of(tokens);
   for (std::size_t i = sequence.written_count(); i < tokens.size(); ++i) {
     const std::span<std::byte> block = sequence.writable(i / block_tokens);
-    if (block.size() < block_tokens * kRowBytes) return false;
-    std::memcpy(block.data() + i % block_tokens * kRowBytes, &rows[i], kRowBytes);
+    if (block.empty()) return false;
+    const std::span<std::byte> row = row_in(block, i, block_tokens);
+    for (std::size_t at = 0; at < row.size(); at += 8) {
+      const std::uint64_t word = word_of(rows[i], at);
+      std::memcpy(&row[at], &word, 8);
+    }
   }
   return true;
 }
@@ -50,8 +61,12 @@ inline std::size_t first_wrong(const Sequence& sequence, const Tokens& tokens, s
   for (std::size_t i = 0; i < sequence.written_count(); ++i) {
     if (i / block_tokens >= sequence.table().size()) return i;
     const std::span<const std::byte> block = sequence.readable(i / block_tokens);
-    if (block.size() < block_tokens * kRowBytes) return i;
-    if (std::memcmp(block.data() + i % block_tokens * kRowBytes, &rows[i], kRowBytes) != 0) return i;
+    if (block.empty()) return i;
+    const std::span<const std::byte> row = row_in(block, i, block_tokens);
+    for (std::size_t at = 0; at < row.size(); at += 8) {
+      const std::uint64_t word = word_of(rows[i], at);
+      if (std::memcmp(&row[at], &word, 8) != 0) return i;
+    }
   }
   return sequence.written_count();
 }

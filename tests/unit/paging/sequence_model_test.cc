@@ -10,6 +10,7 @@ namespace kvtier::test {
 namespace {
 
 constexpr std::size_t kBlock = 4;
+constexpr std::size_t kTokenBytes = 8;
 constexpr std::uint32_t kSlots = 24;
 constexpr std::size_t kSequences = 6;
 constexpr int kSteps = 60'000;
@@ -148,7 +149,7 @@ class ModelRun {
     ASSERT_TRUE(wrong == model.written || model.state != Sequence::State::kResident) << wrong;
   }
 
-  sim::VirtualPool pool_{{.slots = kSlots, .block_tokens = kBlock, .block_bytes = kBlock * kRowBytes}};
+  sim::VirtualPool pool_{{.slots = kSlots, .block_tokens = kBlock, .block_bytes = kBlock * kTokenBytes}};
   FaultySlots slots_{pool_};
   std::vector<Sequence> sequences_;
   SequenceModel model_{kSlots, kBlock};

@@ -10,6 +10,7 @@ namespace kvtier::test {
 namespace {
 
 constexpr std::size_t kBlock = 4;  // tokens
+constexpr std::size_t kTokenBytes = 16;
 
 class SequenceTest : public testing::Test {
  protected:
@@ -38,7 +39,7 @@ class SequenceTest : public testing::Test {
     EXPECT_EQ(pool_.free_count(), pool_.slots_count() - shared - own - evictable);
   }
 
-  sim::VirtualPool pool_{{.slots = 8, .block_tokens = kBlock, .block_bytes = kBlock * kRowBytes}};
+  sim::VirtualPool pool_{{.slots = 8, .block_tokens = kBlock, .block_bytes = kBlock * kTokenBytes}};
   FaultySlots slots_{pool_};
 };
 
@@ -252,7 +253,7 @@ TEST_F(SequenceTest, SwappedOutItHoldsNothingAndComesBackWhole) {
   Tokens tokens = tokens_from(0, 10);
   start(sequence, tokens);
   ASSERT_EQ(sequence.swap_out().code, KVC_OK);
-  EXPECT_EQ(sequence.saved_bytes(), kBlock * kRowBytes) << "the last block";
+  EXPECT_EQ(sequence.saved_bytes(), kBlock * kTokenBytes) << "the last block";
   EXPECT_EQ(sequence.blocks_count(), 3U);
   expect_counts(0, 0, 2);
   ASSERT_EQ(sequence.swap_in().code, KVC_OK);
@@ -310,7 +311,7 @@ TEST_F(SequenceTest, APromptIsSwappedOutInTheMiddle) {
   slots_.commit_fault = {.first = 1, .code = KVC_NO_SPACE};
   EXPECT_EQ(sequence.commit(9).code, KVC_NO_SPACE);
   ASSERT_EQ(sequence.swap_out().code, KVC_OK);
-  EXPECT_EQ(sequence.saved_bytes(), 2 * kBlock * kRowBytes);
+  EXPECT_EQ(sequence.saved_bytes(), 2 * kBlock * kTokenBytes);
   pool_.evict_all();
   EXPECT_EQ(sequence.swap_in().code, KVC_NOT_FOUND);
   ASSERT_EQ(sequence.recompute().code, KVC_OK);

@@ -29,7 +29,7 @@ class CommitAcquire {
   Status run(TimeNs deadline_ns) {
     hold_all();
     try {
-      const Status status = finish_slots(space_, Op::kCommit, slots_, true, deadline_ns);
+      Status status = finish_slots(space_, Op::kCommit, slots_, true, deadline_ns);
       lease_all();
       return status;
     } catch (...) {  // without memory, in the middle: what went out is leased, and no pin stays behind

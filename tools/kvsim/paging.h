@@ -18,9 +18,10 @@ struct PagingReport {
   std::uint64_t pool_tokens = 0;
   std::uint64_t max_tokens = 0;
   double decode_tokens_per_s = 0;
-  std::vector<PagingResult> schemes;  ///< paged first
+  std::vector<PagingResult> schemes;  ///< paged; contiguous max, pow2, oracle
 
-  [[nodiscard]] const PagingResult& paged() const { return schemes.front(); }
+  [[nodiscard]] const PagingResult& paged() const { return schemes[0]; }
+  [[nodiscard]] const PagingResult& reserved_to_the_maximum() const { return schemes[1]; }
 };
 
 /// kInvalid: the pool does not hold one sequence of max_tokens; else as read_length_trace.

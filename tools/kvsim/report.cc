@@ -129,7 +129,8 @@ std::string to_json(const PagingReport& report) {
                                    {"max_tokens", report.max_tokens},
                                    {"decode_tokens_per_s", report.decode_tokens_per_s},
                                    {"utilisation", report.paged().utilisation},
-                                   {"fragmentation", report.paged().fragmentation()}};
+                                   {"fragmentation", report.paged().fragmentation()},
+                                   {"contiguous_utilisation", report.reserved_to_the_maximum().utilisation}};
   for (const PagingResult& result : report.schemes) object["schemes"].push_back(to_object(result));
   return object.dump();
 }

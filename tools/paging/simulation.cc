@@ -63,14 +63,14 @@ class Simulation {
 
   void preempt_youngest() {
     scheme_.preempt(running_.back().request);
-    preempted_.push_front(std::move(running_.back()));
+    preempted_.push_front(running_.back());
     running_.pop_back();
     ++preemptions_;
   }
 
   void admit() {
     while (!preempted_.empty() && scheme_.resume(preempted_.front().request)) {
-      running_.push_back(std::move(preempted_.front()));
+      running_.push_back(preempted_.front());
       preempted_.pop_front();
     }
     while (preempted_.empty() && admitted_ < arrived_) {

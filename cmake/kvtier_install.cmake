@@ -32,7 +32,7 @@ install(FILES ${CMAKE_BINARY_DIR}/installed/kvclient.pc DESTINATION ${CMAKE_INST
 
 install(FILES config/kvtierd.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/kvtier)
 install(DIRECTORY libkvclient/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/kvtier
-        FILES_MATCHING PATTERN "share.*")
+        FILES_MATCHING PATTERN "share.*" PATTERN "sequence.cc")
 
 # The unit names the program where it was installed.
 install(CODE "

@@ -5,7 +5,7 @@
 #   tools/bars.sh --list
 #
 # BUILD_DIR has bin/ and tests/ (default: build). The fault build (-DKVTIER_FAULTS=ON; default: build-faults) is used
-# where it is there. TRACES has kv-cache-tester and mooncake-fast25 (default: ../shared/traces beside the checkout).
+# where it is there. TRACES has azure-2023, kv-cache-tester and mooncake-fast25 (default: ../shared/traces beside the checkout).
 # Without a BAR: all. Every figure goes into FOLDER (default: a new one in the temporary folder) as a JSON object, and
 # into the summary at the end. Exit status: 0 all met, 1 a bar missed or not measured, 2 usage.
 #
@@ -264,6 +264,19 @@ kv-cache-tester/merged_512_dense 5 .888 .874 .857 .938
 kv-cache-tester/merged_512_dense 10 .948 .944 .935 .961
 kv-cache-tester/merged_512 1 .916 .903 .868 .944
 END
+}
+
+bar_paging() { # paged memory on azure-2023's lengths, beside contiguous allocation
+  local file trace
+  for file in code conv; do
+    trace=$traces/azure-2023/AzureLLMInferenceTrace_$file.csv.zst
+    [[ -r $trace ]] || { note MISSED "no ${trace/#$root\//}: name the folder of the traces with --traces"; continue; }
+    measure "paging-$file" "$build/bin/kvsim" paging "$trace" --json
+    expect utilisation ">=" 0.97
+    expect fragmentation "<" 0.03
+    # Reserved to the longest of the trace. The article's 20 to 40 % are those of other lengths and of 2,048 tokens.
+    expect contiguous_utilisation "<=" 0.40
+  done
 }
 
 bar_kvsim_default() { # the default policy's hits beside the better of LRU and ARC

@@ -55,6 +55,30 @@ struct PinProtocol {
     Memory::fetch_sub(pin, 1U, at<Site::kPinRelease>);
   }
 
+  /// Pins a slot that its writer still has, ahead of the commit: the daemon takes the commit's record after this, so
+  /// that every eviction from then on finds the pin. Returns the slot's generation; 0: the slot is not being written in
+  /// the generation that ends so, and nothing is held.
+  static Generation hold(Pin& pin, const Slot& slot, std::uint32_t generation_low) {
+    // The ring's release and acquire, which come after it, order it before the daemon's S: the site's own order is
+    // more than enough.
+    Memory::fetch_add(pin, 1U, at<Site::kPinAdd>);
+    const SlotWord word = SlotWord::decode(Memory::load(slot, at<Site::kPinSlotLoad>));
+    const bool is_writers =
+        word.state == SlotState::kWriting && static_cast<std::uint32_t>(word.generation) == generation_low;
+    if (is_writers) return word.generation;
+    drop(pin);
+    return 0;
+  }
+  /// True: it was published, and the hold is a lease from here on. False: it was not, and nothing is held.
+  static bool keep(Pin& pin, const Slot& slot, Generation generation) {
+    const SlotWord word = SlotWord::decode(Memory::load(slot, at<Site::kPinSlotLoad>));
+    // `evicting` is no miss here, as it is for acquire(): that eviction finds the pin and puts the block back.
+    const bool is_published = word.state == SlotState::kReady || word.state == SlotState::kEvicting;
+    if (is_published && word.generation == generation) return true;
+    drop(pin);
+    return false;
+  }
+
   // ---- daemon ----
 
   static bool is_pinned(const Pin& pin) {
@@ -128,6 +152,10 @@ struct PinProtocol {
   }
 
  private:
+  static void drop(Pin& pin) {
+    // relaxed: as the undo of acquire().
+    Memory::fetch_sub(pin, 1U, at<Site::kPinUndo>);
+  }
   static SlotWord own(const Slot& slot) {
     // relaxed: the daemon is the only writer, so this is its own last store.
     return SlotWord::decode(Memory::load(slot, at<Site::kSlotOwnLoad>));

@@ -141,6 +141,33 @@ Scenario writer_death() {
   return make_scenario<FreeSlot>("writer_death", programs, 1U << 0);
 }
 
+// The writer goes on reading: it pins before it says that it is done, and no eviction comes in between.
+Scenario hold_through_commit() {
+  return make_scenario<FreeSlot>("hold_through_commit", [](const Empty& world) {
+    const auto writer = [world] {
+      receive(world->message, 1);
+      world->bytes.write(1);
+      expect(Protocol::hold(world->pins[0], world->slot, 1) == 1, "a writer could not pin its slot");
+      send(world->message, 2);
+      receive(world->message, 3);
+      expect(Protocol::keep(world->pins[0], world->slot, 1), "a block left between commit and lease");
+      expect(world->bytes.read() == 1, "leased bytes are those of another generation");
+      Protocol::release(world->pins[0]);
+    };
+    const auto daemon = [world] {
+      const Generation generation = Protocol::begin_write(world->slot);
+      send(world->message, 1);
+      receive(world->message, 2);
+      Protocol::publish(world->slot, generation);
+      poke(world->entry, generation);
+      evict_and_reuse(*world, pinned_by_any(*world));
+      send(world->message, 3);
+      evict_and_reuse(*world, pinned_by_any(*world));
+    };
+    return Programs{{writer, 0}, {reader(world, 1), 1}, {daemon, 2}};
+  });
+}
+
 Scenario adoption() {
   return adoption_with("adoption", [](ReadySlot& world, SlotState found) {
     if (found == SlotState::kEvicting) Protocol::put_back(world.slot);
@@ -151,9 +178,9 @@ Scenario adoption() {
 }  // namespace
 
 std::vector<Scenario> pin_scenarios() {
-  return {one_client(),        put_back(),     publish_by_writer(), two_threads(),
-          undo_beside_lease(), two_clients(),  generation_reuse(),  attach_during_scan(),
-          client_death(),      writer_death(), adoption()};
+  return {one_client(),        put_back(),     publish_by_writer(),   two_threads(),
+          undo_beside_lease(), two_clients(),  generation_reuse(),    attach_during_scan(),
+          client_death(),      writer_death(), hold_through_commit(), adoption()};
 }
 
 }  // namespace kvtier::explore

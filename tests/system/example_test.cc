@@ -91,6 +91,19 @@ TEST(Example, reads_from_disk_what_was_computed_before_a_restart) {
   }
 }
 
+TEST(Example, two_samples_of_a_prompt_have_its_blocks_in_common) {
+  DaemonPlace place;
+  const std::unique_ptr<ChildProcess> daemon = place.start();
+  ASSERT_NE(daemon, nullptr) << place.output();
+  for (const char* wanted : {"0 of 40 tokens were there", "32 of 40 tokens were there"}) {
+    const Outcome done = run({"sequence", {program("kvclient_example_sequence_cc")}}, place);
+    EXPECT_EQ(done.exit_code, 0) << done.said;
+    EXPECT_NE(done.said.find(wanted), std::string::npos) << done.said;
+    EXPECT_NE(done.said.find("2 of 4 blocks are in common"), std::string::npos) << done.said;
+    EXPECT_NE(done.said.find("token 55 is 56"), std::string::npos) << done.said;
+  }
+}
+
 TEST(Example, without_a_daemon_it_says_why) {
   for (const Example& example : examples()) {
     const DaemonPlace place;

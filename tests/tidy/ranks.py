@@ -23,7 +23,8 @@ ALLOWED = {
     "tools/kvbench": {"libkvclient/include", "libkvclient/base", "libkvclient/wire", "tests/support", "tools/traces"},
     "tools/traces": {"libkvclient/base"},
     "tools/planner": {"libkvclient/base", "libkvclient/wire", "daemon/disk"},
-    "tools/kvsim": {"tools/traces", "libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},
+    "tools/paging": {"tools/traces", "libkvclient/include", "libkvclient/base"},
+    "tools/kvsim": {"tools/traces", "tools/paging", "libkvclient/base", "libkvclient/wire", "daemon/model", "daemon/index", "daemon/policy", "daemon/flow"},
 }
 
 # Of a module that may be used, only headers that begin so: kvctl reads a store's files, and never opens a store; the

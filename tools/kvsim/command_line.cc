@@ -72,6 +72,31 @@ CLI::App* cost_add(CLI::App& app, CostOptions& to) {
   return command;
 }
 
+CLI::App* paging_add(CLI::App& app, PagingOptions& to) {
+  CLI::App* command = app.add_subcommand(
+      "paging", "memory of running requests, paged and contiguous, from a trace of lengths");
+  command->add_option("trace", to.trace, "TIMESTAMP,ContextTokens,GeneratedTokens; .zst is unpacked by zstd")
+      ->required()
+      ->check(CLI::ExistingFile);
+  command->add_option("--block-tokens", to.block_tokens, "of a block")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--pool-tokens", to.pool_tokens, "that memory holds; rounded down to whole blocks")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--max-tokens", to.max_tokens,
+          "of a sequence, which `contiguous max` reserves; longer requests are left out. Default: the "
+          "longest of the trace")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
+  command->add_option("--decode-tokens-per-s", to.decode_tokens_per_s, "of each running request")
+      ->check(CLI::Range(0.001, 100000.0))
+      ->capture_default_str();
+  command->add_flag("--json", to.is_json, "one JSON object");
+  return command;
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, char** argv) {
@@ -83,6 +108,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   replay_add(app, line.replay)->callback([&] { line.command = Command::kReplay; });
   report_add(app, line.report)->callback([&] { line.command = Command::kReport; });
   cost_add(app, line.cost)->callback([&] { line.command = Command::kCost; });
+  paging_add(app, line.paging)->callback([&] { line.command = Command::kPaging; });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -29,13 +29,23 @@ struct CostOptions {
   std::uint32_t blocks = 1'000'000;
 };
 
-enum class Command { kNone, kReplay, kReport, kCost };
+struct PagingOptions {
+  std::string trace;
+  std::uint32_t block_tokens = 16;
+  std::uint64_t pool_tokens = 131'072;
+  std::uint64_t max_tokens = 0;  ///< of a sequence; 0: the longest of the trace
+  double decode_tokens_per_s = 25;
+  bool is_json = false;
+};
+
+enum class Command { kNone, kReplay, kReport, kCost, kPaging };
 
 struct CommandLine {
   Command command = Command::kNone;  ///< kNone: done already (--help, --version, a mistake)
   ReplayOptions replay;
   ReportOptions report;
   CostOptions cost;
+  PagingOptions paging;
   std::string text;  ///< as it was typed
   int exit_status = 0;
 };

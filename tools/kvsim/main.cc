@@ -82,6 +82,17 @@ int run_cost(const CostOptions& options) {
   return std::fflush(stdout) == 0 ? 0 : 2;
 }
 
+int run_paging(const PagingOptions& options) {
+  const Result<PagingReport> report = compare_paging(options);
+  if (!report.is_ok()) {
+    std::fprintf(stderr, "kvsim: %s\n", report.status().to_string().c_str());
+    return 2;
+  }
+  const std::string text = options.is_json ? to_json(report.value()) : to_table(report.value());
+  std::printf("%s\n", text.c_str());
+  return std::fflush(stdout) == 0 ? 0 : 2;
+}
+
 }  // namespace
 }  // namespace kvtier::sim
 
@@ -95,6 +106,8 @@ int main(int argc, char** argv) {
       return run_report(line.report, line.text);
     case Command::kCost:
       return run_cost(line.cost);
+    case Command::kPaging:
+      return run_paging(line.paging);
     case Command::kNone:
       break;
   }

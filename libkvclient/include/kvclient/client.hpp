@@ -161,6 +161,10 @@ class Reservation {
   int commit_one(std::size_t i, std::uint32_t flags = 0) {
     return kvc_commit(space_, &slots_[i], 1, flags, 0);
   }
+  /// As commit(KVC_WAIT); what is there now is leased without a moment in between. The lease must be empty.
+  int commit_acquire(Lease& lease) {
+    return kvc_commit_acquire(space_, slots_.data(), slots_.size(), 0, lease.get());
+  }
   void abort() {
     // No wait for a full ring: the library sends it later.
     if (!slots_.empty()) (void)kvc_abort(space_, slots_.data(), slots_.size(), 0, 1);

@@ -342,6 +342,13 @@ KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
  * was: commit it again, or abort it; until then others find it pending. One without, which there is only with KVC_WAIT,
  * was handed over, and what becomes of it is not known. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
+/* As kvc_commit with KVC_WAIT, and leases the blocks without a moment in between in which one could leave memory: for a
+ * caller that goes on reading what it wrote. The lease must be empty (KVC_BUSY) and of the space's client
+ * (KVC_INVALID). It has an entry a slot, in order; one that is not held says why in slots[i].code: KVC_EXISTS has the
+ * block of another client, which kvc_acquire may still find. A slot that was handed over is KVC_OK exactly when its entry is
+ * held, also where the answer did not come: who holds a block knows that it is there. */
+KVC_API int kvc_commit_acquire(kvc_space* space, kvc_slot* slots, size_t count, uint64_t deadline_ns,
+                               kvc_lease* lease);
 /* Gives the room back; clients that wait for these blocks are told. Otherwise as kvc_commit, but that no slot is left
  * over: what cannot be handed over before the deadline the library hands over later (KVC_OK; with KVC_WAIT
  * KVC_DEADLINE). */

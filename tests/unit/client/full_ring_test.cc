@@ -57,6 +57,18 @@ TEST_F(FullRing, ACommitLeavesItsSlotsAsTheyWere) {
   EXPECT_EQ(client_.first_byte(7), 0x32);
 }
 
+TEST_F(FullRing, ACommitThatWouldLeaseHoldsNothingAndLeavesItsSlots) {
+  std::vector<kvc_slot> slots = reserve_then_fill(8);
+  const std::vector<kvc_slot> before = slots;
+  EXPECT_EQ(kvc_commit_acquire(client_.space, slots.data(), 8, kMs, client_.lease), KVC_DEADLINE);
+  EXPECT_EQ(std::memcmp(slots.data(), before.data(), slots.size() * sizeof(kvc_slot)), 0);
+  EXPECT_EQ(kvc_lease_held(client_.lease), 0U);
+  EXPECT_EQ(daemon_.pinned_count(), 0U);
+  go_on();
+  EXPECT_EQ(kvc_commit_acquire(client_.space, slots.data(), 8, 0, client_.lease), KVC_OK);
+  EXPECT_EQ(kvc_lease_held(client_.lease), 8U);
+}
+
 TEST_F(FullRing, ACommitStopsWhereTheRingIsFull) {
   std::vector<kvc_slot> slots = reserve_then_fill(12, 1);
   EXPECT_EQ(commit(slots, 0), KVC_DEADLINE);

@@ -106,7 +106,7 @@ EvictPass evict_for(StoreState& state, const EvictRequest& request) {
     state.evict_scratch.unsaved.clear();
     return {.unsaved = request.tenant->classes[request.slot_class].barren.unsaved};
   }
-  access_drain(state, *request.tenant, kAccessTouchesMax);
+  access_before_pass(state, *request.tenant);
   for (const SessionIndex index : request.tenant->sessions) state.session(index)->pins_seen = 0;
   EvictPass pass;
   const std::span<const BlockId> victims = evict_gather(state, request, pass);

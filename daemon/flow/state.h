@@ -96,6 +96,7 @@ struct Tenant {
   std::vector<SlabIndex> slabs;
   std::uint64_t slab_bytes = 0;
   std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
+  std::size_t access_first = 0;        ///< place in `sessions`: whose log is read first
   std::uint64_t blocks_ready = 0;
   std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
   std::unique_ptr<Evictor> cold;   ///< blocks on disk only, in the order in which they leave; null: no disk
@@ -117,6 +118,17 @@ struct PinCensus {
   std::uint32_t slab = 0;
   std::uint32_t slot = 0;
   Leased counting;
+};
+
+/// Records that were taken from a session's access log and not followed to their ends yet (access.h).
+struct AccessRest {
+  std::array<AccessRecord, 32> records{};
+  std::uint32_t count = 0;
+  std::uint32_t next = 0;  ///< the one that is followed
+  std::uint32_t left = 0;  ///< of its blocks; 0: it was not begun
+  BlockId at = BlockId::kNone;
+  SpaceId space = SpaceId::kNone;  ///< with the key: `at` is still the same block
+  Key key{};
 };
 
 constexpr std::array<BlockId, kStockEntries> empty_stock() {
@@ -145,6 +157,7 @@ struct Session {
   ShmMapping channel;
   AccessLogConsumer access_log;
 
+  AccessRest access_rest;
   Life life = Life::kAttached;
   BlockId writing = BlockId::kNone;  ///< list through prev and next: written, stocked or quarantined blocks
   std::uint32_t writing_count = 0;
@@ -341,6 +354,9 @@ struct Store::State {
   std::size_t adopted_next = 0;
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
   std::uint64_t unverified = 0;      ///< adopted blocks that are not visible yet
+
+  std::size_t access_first = 0;         ///< place in `tenants`: whose logs are read first
+  std::uint32_t access_steps_used = 0;  ///< in this turn, before eviction passes
 
   EvictScratch evict_scratch;
   std::uint32_t directories_growing = 0;

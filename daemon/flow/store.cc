@@ -51,7 +51,7 @@ std::size_t Store::do_work() {
   const std::size_t grown = directory_grow_step(*state_);
   work += grown > 0 || !state_->index->grow_step() ? grown : 1;
   work += emptying_step(*state_);
-  for (Tenant& tenant : state_->tenants) work += access_drain(*state_, tenant, kAccessTouchesMax);
+  work += access_step(*state_);
   return work;
 }
 

@@ -1,7 +1,5 @@
 #include "daemon/flow/pin.h"
 
-#include <algorithm>
-
 namespace kvtier {
 namespace {
 
@@ -9,6 +7,9 @@ std::uint64_t pinned_bytes_max(const StoreState& state, const Tenant& tenant) {
   const std::uint64_t share = tenant.bytes_max != 0 ? tenant.bytes_max : state.memory.bytes();
   return share / 100 * state.options.pinned_percent_namespace;
 }
+
+// A turn's: some tenths of a millisecond.
+constexpr std::size_t kPinsExpiredMax = 1024;
 
 // Counts it; the caller has put it into pin_holds, or takes it out.
 void count_pin(StoreState& state, BlockRecord& record) {
@@ -22,6 +23,14 @@ void uncount_pin(StoreState& state, BlockRecord& record) {
   --state.stats.blocks_pinned;
 }
 
+// The latest word on when it ends.
+void put_hold(StoreState& state, BlockId id, const PinHold& hold) {
+  PinHold& held = state.pin_holds[index_of(id)];
+  state.pin_expiries.erase({held.expires_ns, index_of(id)});
+  state.pin_expiries.emplace(hold.expires_ns, index_of(id));
+  held = hold;
+}
+
 }  // namespace
 
 Session* pin_holder(StoreState& state, BlockId id) {
@@ -31,7 +40,10 @@ Session* pin_holder(StoreState& state, BlockId id) {
 }
 
 bool pin_drop(StoreState& state, BlockId id) {
-  if (state.pin_holds.erase(index_of(id)) == 0) return false;
+  const auto hold = state.pin_holds.find(index_of(id));
+  if (hold == state.pin_holds.end()) return false;
+  state.pin_expiries.erase({hold->second.expires_ns, index_of(id)});
+  state.pin_holds.erase(hold);
   uncount_pin(state, state.blocks[id]);
   return true;
 }
@@ -49,12 +61,12 @@ Code pin_keys(StoreState& state, Session& session, SpaceId space, std::span<cons
       if (tenant.pinned_bytes + state.slab_of(record.slot).slot_bytes() > bytes_max) return Code::kNoSpace;
       count_pin(state, record);
     }
-    state.pin_holds[index_of(id)] = {.expires_ns = expires_ns,
-                                     .session = session.index,
-                                     .pid = session.request.pid,
-                                     .session_id = session.id,
-                                     .uid = session.request.uid};
-    state.pins_expire_at_ns = std::min(state.pins_expire_at_ns, expires_ns);
+    put_hold(state, id,
+             {.expires_ns = expires_ns,
+              .session = session.index,
+              .pid = session.request.pid,
+              .session_id = session.id,
+              .uid = session.request.uid});
     ++count;
   }
   return Code::kOk;
@@ -70,21 +82,14 @@ std::uint32_t unpin_keys(StoreState& state, Session& session, SpaceId space, std
 }
 
 std::size_t pins_expire(StoreState& state) {
-  const TimeNs now = state.now();
-  if (now < state.pins_expire_at_ns) return 0;
-  state.pins_expire_at_ns = kNever;
   std::size_t expired = 0;
-  for (auto it = state.pin_holds.begin(); it != state.pin_holds.end();) {
-    if (it->second.expires_ns > now) {
-      state.pins_expire_at_ns = std::min(state.pins_expire_at_ns, it->second.expires_ns);
-      ++it;
-      continue;
-    }
-    uncount_pin(state, state.blocks[BlockId{it->first}]);
-    it = state.pin_holds.erase(it);
-    ++expired;
-  }
+  for (; expired < kPinsExpiredMax && pins_next_expiry(state) <= state.now(); ++expired)
+    (void)pin_drop(state, BlockId{state.pin_expiries.begin()->second});
   return expired;
+}
+
+TimeNs pins_next_expiry(const StoreState& state) {
+  return state.pin_expiries.empty() ? kNever : state.pin_expiries.begin()->first;
 }
 
 }  // namespace kvtier

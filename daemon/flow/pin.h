@@ -18,7 +18,9 @@ std::uint32_t unpin_keys(StoreState& state, Session& session, SpaceId space, std
 Session* pin_holder(StoreState& state, BlockId id);
 /// Ends a block's pin, if it has one: before its slot goes.
 bool pin_drop(StoreState& state, BlockId id);
-/// Ends the pins whose time is over; returns how many.
+/// Ends some of the pins whose time is over; returns how many.
 std::size_t pins_expire(StoreState& state);
+/// kNever: there is none.
+TimeNs pins_next_expiry(const StoreState& state);
 
 }  // namespace kvtier

@@ -6,8 +6,10 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "daemon/flow/checksum_queue.h"
@@ -338,6 +340,7 @@ struct Store::State {
 
   WaitTable waits;
   std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
+  std::set<std::pair<TimeNs, std::uint32_t>> pin_expiries;  ///< of pin_holds: when, and the block
   std::vector<Deferred> deferred;                        ///< oldest first
   std::deque<Invalidation> invalidations;                ///< the first one walks
   std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
@@ -346,7 +349,6 @@ struct Store::State {
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;
-  TimeNs pins_expire_at_ns = kNever;
   TimeNs quota_at_ns = kNever;  ///< a namespace may be beyond its limit: looked at then
 
   ChecksumQueue sums;                 ///< committed blocks whose checksum is to be taken

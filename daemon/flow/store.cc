@@ -59,7 +59,7 @@ TimeNs Store::next_deadline() const {
   if (state_->directories_growing > 0 || state_->index->wants_growth()) return 0;
   return std::min({invalidations_next_ns(*state_), emptying_next_ns(*state_), disk_next_ns(*state_),
                    checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
-                   state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
+                   state_->draining_at_ns, pins_next_expiry(*state_), state_->quota_at_ns});
 }
 
 namespace {

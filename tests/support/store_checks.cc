@@ -181,7 +181,9 @@ void check_pins(StoreState& state) {
     const BlockRecord& record = state.blocks[BlockId{block}];
     EXPECT_NE(record.flags & kBlockPinned, 0);
     bytes[record.tenant] += state.slab_of(record.slot).slot_bytes();
+    EXPECT_TRUE(state.pin_expiries.contains({hold.expires_ns, block}));
   }
+  EXPECT_EQ(state.pin_expiries.size(), state.pin_holds.size());
   for (const Tenant& tenant : state.tenants) EXPECT_EQ(tenant.pinned_bytes, bytes[index_of(tenant.id)]);
   EXPECT_EQ(state.stats.blocks_pinned, state.pin_holds.size());
 }

@@ -46,12 +46,12 @@ std::string about_hoard(const Hoarder& each, TimeNs now_ns) {
 }
 
 std::string keepers(StoreState& state, const EmptyingRefusal& refusal) {
-  if (refusal.pid == 0) return "pins of clients that closed keep";
   for (const auto& session : state.sessions) {
     if (session != nullptr && session->request.pid == refusal.pid)
       return who(refusal.pid, session->request.client_name) + " keeps";
   }
-  return "pid " + std::to_string(refusal.pid) + " keeps";
+  if (refusal.pid == 0) return "clients that closed keep";
+  return "pid " + std::to_string(refusal.pid) + ", which closed, keeps";
 }
 
 std::string about_refusal(StoreState& state, const Tenant& tenant, const SlotClass& slot_class) {

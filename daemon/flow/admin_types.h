@@ -76,7 +76,7 @@ struct ClientView {
       0;  ///< slots granted ahead of need: on offer, or taken and not committed yet
   std::uint64_t stocked_bytes = 0;
   std::uint64_t slabs_lent = 0;
-  std::uint64_t pinned_blocks = 0;  ///< only in clients(), there of 65,536 pins at most
+  std::uint64_t pinned_blocks = 0;  ///< only in clients(); by others too, perhaps
   std::uint64_t pinned_bytes = 0;
   std::uint64_t connected_ms = 0;
 };

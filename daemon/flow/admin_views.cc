@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "daemon/flow/pin.h"
 #include "daemon/flow/store_admin.h"
 
 namespace kvtier {
@@ -66,9 +67,9 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
     const Session* writer = state.session(SessionIndex{record.writer});
     view.writer_pid = writer == nullptr ? 0 : writer->request.pid;
   }
-  if (const auto hold = state.pin_holds.find(index_of(id)); hold != state.pin_holds.end()) {
+  if (const Pin* pin = pin_of(state, id); pin != nullptr) {
     const TimeNs now = state.now();
-    view.pinned_ms = hold->second.expires_ns > now ? (hold->second.expires_ns - now) / kNsPerMs : 0;
+    view.pinned_ms = pin->expires_ns > now ? (pin->expires_ns - now) / kNsPerMs : 0;
   }
   view.leases = count_leases ? leases_of(state, record) : 0;
   view.is_on_disk = (record.flags & kBlockOnDisk) != 0;

@@ -22,8 +22,29 @@ bool is_pinned_by_any(StoreState& state, Tenant& tenant, const Slab& slab, std::
   return false;
 }
 
+// Whose pin it is that keeps a block, also after the client closed.
+void note_pinner(StoreState& state, const Pin& pin) {
+  if (Session* session = state.session(pin.session, pin.session_id); session != nullptr) {
+    ++session->pins_seen;
+    return;
+  }
+  Pinner& pinner = state.pinners.at(pin.session_id);
+  if (pinner.seen_pass != state.evict_passes) pinner.seen = 0;
+  pinner.seen_pass = state.evict_passes;
+  if (++pinner.seen <= state.closed_seen) return;
+  state.closed_seen = pinner.seen;
+  state.closed_pid = pin.pid;
+}
+
+void begin_count(StoreState& state, const Tenant& tenant) {
+  ++state.evict_passes;
+  state.closed_seen = state.closed_pid = 0;
+  for (const SessionIndex index : tenant.sessions) state.session(index)->pins_seen = 0;
+}
+
 void blame(StoreState& state, const Tenant& tenant, EvictPass& pass) {
-  std::uint32_t most = 0;
+  std::uint32_t most = state.closed_seen;
+  pass.pinned_by_pid = state.closed_pid;
   for (const SessionIndex index : tenant.sessions) {
     const Session& session = *state.session(index);
     if (session.pins_seen <= most) continue;
@@ -69,7 +90,7 @@ Code evict_begin(StoreState& state, BlockId id) {
   if (record.state != BlockState::kReady) return Code::kNotFound;
   if (!state.tree->has_only_leaving_children(id)) return Code::kExists;
   if ((record.flags & (kBlockPinned | kBlockBusy | kBlockStoring)) != 0) {
-    if (Session* holder = pin_holder(state, id); holder != nullptr) ++holder->pins_seen;
+    if (const Pin* pin = pin_of(state, id); pin != nullptr) note_pinner(state, *pin);
     return Code::kBusy;
   }
   Tenant& tenant = state.tenants[record.tenant];
@@ -107,7 +128,7 @@ EvictPass evict_for(StoreState& state, const EvictRequest& request) {
     return {.unsaved = request.tenant->classes[request.slot_class].barren.unsaved};
   }
   access_before_pass(state, *request.tenant);
-  for (const SessionIndex index : request.tenant->sessions) state.session(index)->pins_seen = 0;
+  begin_count(state, *request.tenant);
   EvictPass pass;
   const std::span<const BlockId> victims = evict_gather(state, request, pass);
   const bool is_enough = !request.is_all_or_nothing || victims.size() == request.count;

@@ -3,13 +3,14 @@
 // conductor.
 
 #include <array>
+#include <compare>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "daemon/flow/checksum_queue.h"
@@ -48,7 +49,7 @@ struct Space {
 /// An attempt to empty a slab of a class that found none that could be (emptying.h).
 struct EmptyingRefusal {
   Cause cause = Cause::kNone;  ///< kPinnedBy or kWriterBusy, kNone: nobody is to blame
-  std::uint32_t pid = 0;       ///< who keeps most of the slabs; 0: pins of clients that closed, or unknown
+  std::uint32_t pid = 0;       ///< who keeps most of the slabs, or a client that closed and pins some; 0: unknown
   std::uint32_t kept = 0;      ///< slabs that it keeps, of
   std::uint32_t tried = 0;     ///< so many
   TimeNs since_ns = 0;         ///< the first of attempts that failed one after another
@@ -185,13 +186,37 @@ struct Session {
   }
 };
 
-/// A kPin in force.
-struct PinHold {
+/// One client's kPin of a block.
+struct Pin {
   TimeNs expires_ns = 0;
   SessionIndex session = SessionIndex::kNone;
-  std::uint32_t pid = 0;  ///< of the session, which may close before the pin ends
-  std::uint64_t session_id = 0;
+  std::uint32_t pid = 0;         ///< of the session, which may close before the pin ends
+  std::uint64_t session_id = 0;  ///< 0: there is none
   std::uint32_t uid = 0;
+};
+
+/// Of the pins of a block in force the two that last longest, of different clients.
+struct PinHold {
+  Pin first;
+  Pin second;
+};
+
+struct PinExpiry {
+  TimeNs expires_ns = 0;
+  std::uint32_t block = 0;
+  std::uint64_t session_id = 0;
+  friend auto operator<=>(const PinExpiry&, const PinExpiry&) = default;
+};
+
+/// What one client has pinned.
+struct Pinner {
+  NamespaceId tenant = NamespaceId::kNone;
+  std::uint32_t pid = 0;
+  std::uint32_t uid = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t seen_pass = 0;  ///< the last eviction pass that one of its pins stopped, and
+  std::uint32_t seen = 0;       ///< how many did
 };
 
 /// A kReserve that waits for a slab's writer to acknowledge its revocation, or for blocks to be written to disk.
@@ -260,6 +285,7 @@ struct Emptying {
   std::uint32_t unlooked = 0;   ///< of them, since holders were looked for
   std::uint32_t tried = 0;      ///< slabs
   KeptSlabs kept;               ///< of them
+  std::uint32_t closed_pid = 0;  ///< whose pins kept one of them, last, though it closed; 0: nobody's
   bool is_done = false;         ///< empty; kept for a turn for the class that wants it
   TimeNs saving_until_ns = 0;   ///< a block is being written to disk: waited for until then; 0: none is
 };
@@ -340,7 +366,8 @@ struct Store::State {
 
   WaitTable waits;
   std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
-  std::set<std::pair<TimeNs, std::uint32_t>> pin_expiries;  ///< of pin_holds: when, and the block
+  std::set<PinExpiry> pin_expiries;                      ///< of all pins in pin_holds
+  std::map<std::uint64_t, Pinner> pinners;               ///< by session id
   std::vector<Deferred> deferred;                        ///< oldest first
   std::deque<Invalidation> invalidations;                ///< the first one walks
   std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
@@ -361,6 +388,9 @@ struct Store::State {
   std::uint32_t access_steps_used = 0;  ///< in this turn, before eviction passes
 
   EvictScratch evict_scratch;
+  std::uint64_t evict_passes = 0;
+  std::uint32_t closed_seen = 0;  ///< candidates that pins of one closed client kept, in this pass: the most
+  std::uint32_t closed_pid = 0;   ///< that client's
   std::uint32_t directories_growing = 0;
   std::optional<Emptying> emptying;
   std::uint64_t emptying_attempts = 0;

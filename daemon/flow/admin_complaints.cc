@@ -1,5 +1,8 @@
 // What makes the health degraded, and who causes it.
+#include <algorithm>
+
 #include "daemon/flow/blame.h"
+#include "daemon/flow/pin.h"
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/unanswered.h"
 #include "libkvclient/base/counted.h"
@@ -16,9 +19,19 @@ std::string who(std::uint32_t pid, const std::string& name) {
   return "pid " + std::to_string(pid) + " (" + name + ")";
 }
 
-std::string about_leases(const ClientView& client) {
-  return who(client.pid, client.name) + " leases " + format_size(client.leased_bytes) +
-         ", more than limits.pinned_fraction_client allows";
+std::uint64_t held_bytes(const ClientView& client) {
+  return client.leased_unpinned_bytes + client.pinned_bytes;
+}
+
+bool is_closed(const ClientView& client) {
+  return client.state == "closed";
+}
+
+std::string about_held(const ClientView& client, std::uint64_t budget) {
+  return who(client.pid, is_closed(client) ? "closed" : client.name) + " holds " +
+         format_size(held_bytes(client)) + " of namespace " + client.namespace_name + ", leases " +
+         format_size(client.leased_bytes) + " and pins " + format_size(client.pinned_bytes) +
+         ": more than limits.pinned_fraction_client allows, " + format_size(budget);
 }
 
 std::string about_zombie(const ClientView& client) {
@@ -76,15 +89,27 @@ void add_refusals(StoreState& state, std::vector<std::string>& lines) {
   }
 }
 
+// A client's part of what its namespace may have.
+std::uint64_t budget_of(const StoreState& state, const ClientView& client) {
+  const auto tenant = std::ranges::find(state.tenants, client.namespace_name, &Tenant::name);
+  return pin_share_bytes(state, *tenant) * state.options.pinned_percent_client / 100;
+}
+
+void add_clients(StoreState& state, std::vector<std::string>& lines) {
+  std::vector<ClientView> clients = admin_clients(state);
+  admin_add_pins(state, clients);
+  for (const ClientView& client : clients) {
+    const std::uint64_t budget = budget_of(state, client);
+    if (held_bytes(client) > budget) lines.push_back(about_held(client, budget));
+    if (client.state != "attached" && !is_closed(client)) lines.push_back(about_zombie(client));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> admin_complaints(StoreState& state) {
   std::vector<std::string> lines;
-  const std::uint64_t budget = state.memory.bytes() / 100 * state.options.pinned_percent_client;
-  for (const ClientView& client : admin_clients(state)) {
-    if (client.leased_bytes > budget) lines.push_back(about_leases(client));
-    if (client.state != "attached") lines.push_back(about_zombie(client));
-  }
+  add_clients(state, lines);
   add_refusals(state, lines);
   const TimeNs now = state.now();
   for (const Unanswered& each : unanswered_since(state, now - std::min(now, kSilenceNs)))

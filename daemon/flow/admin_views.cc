@@ -100,6 +100,7 @@ std::vector<ClientView> admin_clients(StoreState& state) {
     view.connected_ms = (state.now() - session->opened_ns) / kNsPerMs;
     view.leased_blocks = session->leased.blocks;
     view.leased_bytes = session->leased.bytes;
+    view.leased_unpinned_bytes = session->leased.unpinned_bytes;
     rows.push_back(std::move(view));
   }
   return rows;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kPinsExpiredMax = 1024;
 
 std::uint64_t pinned_bytes_max(const StoreState& state, const Tenant& tenant) {
-  return pin_share_bytes(state, tenant) / 100 * state.options.pinned_percent_namespace;
+  return pin_share_bytes(state, tenant) * state.options.pinned_percent_namespace / 100;
 }
 
 // Counts it; the caller has put it into pin_holds, or takes it out.
@@ -102,6 +102,12 @@ std::uint64_t pin_share_bytes(const StoreState& state, const Tenant& tenant) {
 const Pin* pin_of(const StoreState& state, BlockId id) {
   const auto hold = state.pin_holds.find(index_of(id));
   return hold == state.pin_holds.end() ? nullptr : &hold->second.first;
+}
+
+bool pin_is_of(const StoreState& state, BlockId id, const Session& session) {
+  if ((state.blocks[id].flags & kBlockPinned) == 0) return false;
+  const PinHold& hold = state.pin_holds.at(index_of(id));
+  return hold.first.session_id == session.id || hold.second.session_id == session.id;
 }
 
 bool pin_drop(StoreState& state, BlockId id) {

@@ -17,6 +17,7 @@ Code pin_keys(StoreState& state, Session& session, SpaceId space, std::span<cons
 std::uint32_t unpin_keys(StoreState& state, Session& session, SpaceId space, std::span<const Key> keys);
 /// The pin that lasts longest; its client may have closed since. Null: it is not pinned.
 const Pin* pin_of(const StoreState& state, BlockId id);
+bool pin_is_of(const StoreState& state, BlockId id, const Session& session);
 /// A namespace's host memory, of which limits.pinned_fraction_* are parts.
 std::uint64_t pin_share_bytes(const StoreState& state, const Tenant& tenant);
 /// Ends a block's pins, if it has any: before its slot goes.

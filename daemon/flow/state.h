@@ -111,6 +111,7 @@ struct Tenant {
 struct Leased {
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t unpinned_bytes = 0;  ///< of them, those without a pin of the same client
 };
 
 /// Where the count of leases has come to (pin_census.h).

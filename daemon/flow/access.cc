@@ -15,10 +15,8 @@ bool is_known(StoreState& state, const Tenant& tenant, const AccessRecord& recor
 
 void touch(StoreState& state, BlockId id, std::uint32_t now_ms) {
   BlockRecord& record = state.blocks[id];
-  Tenant& tenant = state.tenants[record.tenant];
-  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
   record.access_ms = now_ms;
-  tenant.classes[space.slot_class].evictor->access(id);
+  state.class_of(record).evictor->access(id);
 }
 
 // On from `at`, which is left at the block that comes next; returns the blocks touched.

@@ -56,7 +56,7 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
   view.key = record.key;
   if (record.parent != BlockId::kNone) view.parent = state.blocks[record.parent].key;
   view.state = state_name(record.state);
-  view.bytes = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1].block_bytes;
+  view.bytes = state.space_of(record).block_bytes;
   view.depth = state.tree->depth(id, kWalkMax);
   view.children = state.tree->children(id, kWalkMax);
   const bool is_writing = record.writer != kNoWriter;

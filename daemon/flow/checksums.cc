@@ -37,7 +37,7 @@ std::optional<ChecksumJob> checksum_take(StoreState& state) {
   BlockRecord& record = state.blocks[id];
   record.flags |= kBlockBusy;
   ++state.sums_in_flight;
-  const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const Space& space = state.space_of(record);
   const std::byte* payload = state.slab_of(record.slot).payload(record.slot.slot());
   return ChecksumJob{id, record.generation, {payload, space.block_bytes}};
 }

@@ -71,12 +71,6 @@ void note_barren(const EvictRequest& request, const EvictPass& pass, std::size_t
             .session = request.session != nullptr ? request.session->index : SessionIndex::kNone};
 }
 
-SlotClass& class_of(StoreState& state, BlockId id) {
-  const BlockRecord& record = state.blocks[id];
-  Tenant& tenant = state.tenants[record.tenant];
-  return tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class];
-}
-
 // What is clean runs out, or did: more is to be saved. Not for a background pass that took nothing: it comes again and
 // again, and in a full tier each put costs another copy.
 bool needs_saving(const EvictRequest& request, const EvictPass& pass) {
@@ -108,7 +102,7 @@ Code evict_begin(StoreState& state, BlockId id) {
 }
 
 void evict_finish(StoreState& state, BlockId id) {
-  class_of(state, id).evictor->remember(id);
+  state.class_of(state.blocks[id]).evictor->remember(id);
   if ((state.blocks[id].flags & kBlockOnDisk) != 0) return block_cool(state, id);
   if (state.disk) ++state.stats.evictions_unsaved;
   block_unpublish(state, id);

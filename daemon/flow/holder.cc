@@ -9,9 +9,7 @@ Holder pinner_of(StoreState& state, BlockId id) {
   const Pin* pin = pin_of(state, id);
   if (pin == nullptr) return {.cause = Cause::kPinnedBy};
   Session* session = state.session(pin->session, pin->session_id);
-  return {.cause = Cause::kPinnedBy,
-          .session = session,
-          .closed_pid = session == nullptr ? pin->pid : 0};
+  return {.cause = Cause::kPinnedBy, .session = session, .closed_pid = session == nullptr ? pin->pid : 0};
 }
 
 Holder leaser_of(StoreState& state, const BlockRecord& record) {

@@ -55,8 +55,7 @@ std::uint64_t count_piece(StoreState& state, std::uint64_t pins_max) {
   }
   census.session_id = session->id;
   const Slab& slab = state.memory.slab(SlabIndex{census.slab});
-  if (slab.owner() == session->tenant)
-    return count_in_slab(state, *session, slab, pins_max);
+  if (slab.owner() == session->tenant) return count_in_slab(state, *session, slab, pins_max);
   ++census.slab;
   census.slot = 0;
   return 1;

@@ -49,12 +49,12 @@ struct Space {
 /// An attempt to empty a slab of a class that found none that could be (emptying.h).
 struct EmptyingRefusal {
   Cause cause = Cause::kNone;  ///< kPinnedBy or kWriterBusy, kNone: nobody is to blame
-  std::uint32_t pid = 0;       ///< who keeps most of the slabs, or a client that closed and pins some; 0: unknown
-  std::uint32_t kept = 0;      ///< slabs that it keeps, of
-  std::uint32_t tried = 0;     ///< so many
-  TimeNs since_ns = 0;         ///< the first of attempts that failed one after another
-  TimeNs at_ns = 0;            ///< the last one
-  TimeNs again_ns = 0;         ///< not tried again before then
+  std::uint32_t pid = 0;   ///< who keeps most of the slabs, or a client that closed and pins some; 0: unknown
+  std::uint32_t kept = 0;  ///< slabs that it keeps, of
+  std::uint32_t tried = 0;  ///< so many
+  TimeNs since_ns = 0;      ///< the first of attempts that failed one after another
+  TimeNs at_ns = 0;         ///< the last one
+  TimeNs again_ns = 0;      ///< not tried again before then
 };
 
 /// Where the search for blocks at the cold end that are not on disk yet is (demote.h); its place is the evictor's mark.
@@ -281,14 +281,14 @@ struct Emptying {
   SlabIndex slab = SlabIndex::kNone;
   bool is_looking = true;  ///< for holders; else it evicts
   EmptyingLook look;
-  std::uint32_t next_slot = 0;  ///< those before it were emptied
-  std::uint32_t evicted = 0;    ///< for this slab
-  std::uint32_t unlooked = 0;   ///< of them, since holders were looked for
-  std::uint32_t tried = 0;      ///< slabs
-  KeptSlabs kept;               ///< of them
+  std::uint32_t next_slot = 0;   ///< those before it were emptied
+  std::uint32_t evicted = 0;     ///< for this slab
+  std::uint32_t unlooked = 0;    ///< of them, since holders were looked for
+  std::uint32_t tried = 0;       ///< slabs
+  KeptSlabs kept;                ///< of them
   std::uint32_t closed_pid = 0;  ///< whose pins kept one of them, last, though it closed; 0: nobody's
-  bool is_done = false;         ///< empty; kept for a turn for the class that wants it
-  TimeNs saving_until_ns = 0;   ///< a block is being written to disk: waited for until then; 0: none is
+  bool is_done = false;          ///< empty; kept for a turn for the class that wants it
+  TimeNs saving_until_ns = 0;    ///< a block is being written to disk: waited for until then; 0: none is
 };
 
 struct TakenSlot {
@@ -415,6 +415,15 @@ struct Store::State {
   Space* space(Tenant& tenant, SpaceId id) {
     const auto number = static_cast<std::uint32_t>(id);
     return number >= 1 && number <= tenant.spaces.size() ? &tenant.spaces[number - 1] : nullptr;
+  }
+  Space& space_of(const BlockRecord& record) {
+    return tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  }
+  [[nodiscard]] const Space& space_of(const BlockRecord& record) const {
+    return tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  }
+  SlotClass& class_of(const BlockRecord& record) {
+    return tenants[record.tenant].classes[space_of(record).slot_class];
   }
   void complete(const Session& session, const Completion& completion) {
     outbox->push_back(

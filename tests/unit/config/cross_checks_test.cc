@@ -141,9 +141,9 @@ TEST(CrossChecks, AFarTooLargeTierIsToldWhatFits) {
 
 TEST(CrossChecks, U01AnIndexThatIsFarTooLargeIsTheKnobThatIsNamed) {
   const ConfigLoad load = load_text("host:\n  bytes: 1GiB\nindex:\n  blocks_max: 4294967296\n");
-  const Status refused =
-      check_memory_fits(*load.config, limits_of(16 * kGi), {table_bytes(*load.config), 0});
-  EXPECT_TRUE(has(refused.message(), "; lower index.blocks_max, 4294967296, whose tables these are, to at most "))
+  const Status refused = check_memory_fits(*load.config, limits_of(16 * kGi), {table_bytes(*load.config), 0});
+  EXPECT_TRUE(
+      has(refused.message(), "; lower index.blocks_max, 4294967296, whose tables these are, to at most "))
       << refused.message();
   EXPECT_FALSE(has(refused.message(), "set host.bytes")) << refused.message();
   const std::size_t at = refused.message().rfind("at most ");

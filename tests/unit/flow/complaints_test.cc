@@ -54,8 +54,9 @@ TEST_F(Complaints, what_one_client_leases_and_pins_counts_once_and_together) {
   for (const Key& key : keys_of(1, 20)) leases.push_back(*holder_->acquire(space_, key));
   EXPECT_EQ(complaints(), "") << "the same 20 of 64";
   for (const Key& key : keys_of(1, 20, 20)) leases.push_back(*holder_->acquire(space_, key));
-  EXPECT_NE(complaints().find("pid 4711 (sim) holds 160 KiB of namespace main, leases 160 KiB and pins 80 KiB"),
-            std::string::npos)
+  EXPECT_NE(
+      complaints().find("pid 4711 (sim) holds 160 KiB of namespace main, leases 160 KiB and pins 80 KiB"),
+      std::string::npos)
       << complaints();
   for (SimLease& lease : leases) SimClient::release(lease);
   EXPECT_EQ(complaints(), "");

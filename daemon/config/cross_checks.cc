@@ -68,9 +68,13 @@ void check_slabs(const Config& config, std::vector<Complaint>& errors) {
 }
 
 // A space begins with one whole slab, whose slots each have a place in the index, be they of one page.
+std::uint64_t blocks_least(const Config& config) {
+  return std::min<std::uint64_t>(slab_bytes(config) / kSlotAlignment, SlotRef::kSlotsMax);
+}
+
 void check_index(const Config& config, std::vector<Complaint>& errors) {
   const std::uint64_t slab = slab_bytes(config);
-  const std::uint64_t slots = std::min<std::uint64_t>(slab / kSlotAlignment, SlotRef::kSlotsMax);
+  const std::uint64_t slots = blocks_least(config);
   if (config.index.blocks_max == 0 || config.index.blocks_max >= slots) return;
   errors.push_back(about(config, "index.blocks_max",
                          std::to_string(config.index.blocks_max) + " is less than the " +
@@ -172,6 +176,28 @@ std::uint64_t fitting_with_its_tables(const Config& config, std::uint64_t room) 
   return blocks * kBlockBytesAssumed / (16 * kMiB) * 16 * kMiB;
 }
 
+// The most that index.blocks_max may be beside the tier as it is; 0: it is not what is too large.
+std::uint64_t fitting_blocks(const Config& config, std::uint64_t room, std::uint64_t overhead_bytes) {
+  const std::uint64_t of_blocks = config.index.blocks_max * kTableBytesPerBlock;
+  const std::uint64_t others = overhead_bytes - std::min(overhead_bytes, of_blocks);
+  const std::uint64_t beside = config.host.bytes + config.host.headroom_bytes + others;
+  if (config.index.blocks_max == 0 || room <= beside) return 0;
+  const std::uint64_t blocks = (room - beside) / kTableBytesPerBlock;
+  return blocks < std::max(blocks_least(config), config.host.bytes / kBlockBytesAssumed) ? 0 : blocks;
+}
+
+std::string advice(const Config& config, std::uint64_t room, std::uint64_t overhead_bytes) {
+  if (const std::uint64_t blocks = fitting_blocks(config, room, overhead_bytes); blocks != 0) {
+    return "; lower index.blocks_max, " + std::to_string(config.index.blocks_max) +
+           ", whose tables these are, to at most " + std::to_string(blocks);
+  }
+  const std::uint64_t beside = overhead_bytes + config.host.headroom_bytes;
+  const std::uint64_t fitting =
+      room > beside ? (room - beside) / (16 * kMiB) * 16 * kMiB : fitting_with_its_tables(config, room);
+  return fitting == 0 ? "; no host.bytes fits: free memory, or lower host.headroom"
+                      : "; set host.bytes to at most " + exact_size(fitting) + ", or lower host.headroom";
+}
+
 }  // namespace
 
 Status check_memory_fits(const Config& config, const MemoryLimits& limits, const MemoryDemand& demand) {
@@ -184,12 +210,7 @@ Status check_memory_fits(const Config& config, const MemoryLimits& limits, const
                      " + host.headroom " + format_size(host.headroom_bytes);
   if (demand.held_bytes != 0) text += " - already held " + format_size(demand.held_bytes);
   text += "), available " + format_size(limits.available_bytes) + " (" + limits.bound_by + ")";
-  const std::uint64_t beside = demand.overhead_bytes + host.headroom_bytes;
-  const std::uint64_t room = limits.available_bytes + demand.held_bytes;
-  const std::uint64_t fitting =
-      room > beside ? (room - beside) / (16 * kMiB) * 16 * kMiB : fitting_with_its_tables(config, room);
-  text += fitting == 0 ? "; no host.bytes fits: free memory, or lower host.headroom"
-                       : "; set host.bytes to at most " + exact_size(fitting) + ", or lower host.headroom";
+  text += advice(config, limits.available_bytes + demand.held_bytes, demand.overhead_bytes);
   if (limits.is_cgroup) text += ", or raise the cgroup's memory.max (MemoryMax= of the unit)";
   return {Code::kNoSpace, text};
 }

@@ -136,10 +136,10 @@ constexpr auto kSettings = std::to_array<Setting<Config>>({
     "Registered specs, all namespaces together. A change drops the cached blocks at the next start."},
    INTO(limits.spaces_max)},
   {{"limits.pinned_fraction_client", kPercent, "50%", 1, 100, NO_CHOICE, kLive, "",
-    "Share of a namespace's host memory that one client may hold pinned; beyond it health is degraded."},
+    "Share of a namespace's host memory that one client may lease and pin; beyond it health is degraded."},
    INTO(limits.pinned_percent_client)},
   {{"limits.pinned_fraction_namespace", kPercent, "80%", 1, 100, NO_CHOICE, kLive, "",
-    "Share of host memory that the clients of one namespace may hold pinned together."},
+    "Share of a namespace's host memory that its clients may pin together; pins beyond it are refused. Leases do not count."},
    INTO(limits.pinned_percent_namespace)},
 
   {{"conductor.spin_us", kCount, "20", 0, 10000, NO_CHOICE, kLive, "us",

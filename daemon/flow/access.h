@@ -7,16 +7,19 @@
 
 namespace kvtier {
 
-/// Blocks that one drain may touch: about 100 us of work. The rest stays in the rings, which lose their
-/// oldest records.
-inline constexpr std::uint32_t kAccessTouchesMax = 4096;
+/// Steps of a turn, of all sessions and namespaces together, a block of a run each, and as many before its eviction
+/// passes: about 100 us of work. A run that is longer goes on the next turn, tail first as ever, so that its head ends
+/// hottest; records that are not taken yet stay in the rings, which lose their oldest.
+inline constexpr std::uint32_t kAccessStepsMax = 4096;
 
 /// A block that was used less long ago keeps its place in the eviction order: the daemon need not follow the
 /// hottest prefixes many times a second, each time through three cold cache lines. Parents may so come to lie colder than children: evict_gather copes.
 inline constexpr std::uint32_t kRecencyGrainMs = 50;
 
-/// Drains the logs of one namespace; returns the blocks touched.
-std::size_t access_drain(StoreState& state, Tenant& tenant, std::uint32_t touches_max);
+/// A piece of what all logs tell; returns the steps taken.
+std::size_t access_step(StoreState& state);
+/// What this namespace's logs tell, as far as this turn's steps for passes go.
+void access_before_pass(StoreState& state, Tenant& tenant);
 
 /// The block and up to `count` - 1 of its ancestors were used: last first, so that the head of a prefix is
 /// hottest.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "daemon/flow/blame.h"
+#include "daemon/flow/pin.h"
 #include "daemon/flow/store_admin.h"
 #include "daemon/flow/unanswered.h"
 #include "libkvclient/base/counted.h"
@@ -18,9 +19,19 @@ std::string who(std::uint32_t pid, const std::string& name) {
   return "pid " + std::to_string(pid) + " (" + name + ")";
 }
 
-std::string about_leases(const ClientView& client) {
-  return who(client.pid, client.name) + " leases " + format_size(client.leased_bytes) +
-         ", more than limits.pinned_fraction_client allows";
+std::uint64_t held_bytes(const ClientView& client) {
+  return client.leased_unpinned_bytes + client.pinned_bytes;
+}
+
+bool is_closed(const ClientView& client) {
+  return client.state == "closed";
+}
+
+std::string about_held(const ClientView& client, std::uint64_t budget) {
+  return who(client.pid, is_closed(client) ? "closed" : client.name) + " holds " +
+         format_size(held_bytes(client)) + " of namespace " + client.namespace_name + ", leases " +
+         format_size(client.leased_bytes) + " and pins " + format_size(client.pinned_bytes) +
+         ": more than limits.pinned_fraction_client allows, " + format_size(budget);
 }
 
 std::string about_zombie(const ClientView& client) {
@@ -48,12 +59,12 @@ std::string about_hoard(const Hoarder& each, TimeNs now_ns) {
 }
 
 std::string keepers(StoreState& state, const EmptyingRefusal& refusal) {
-  if (refusal.pid == 0) return "pins of clients that closed keep";
   for (const auto& session : state.sessions) {
     if (session != nullptr && session->request.pid == refusal.pid)
       return who(refusal.pid, session->request.client_name) + " keeps";
   }
-  return "pid " + std::to_string(refusal.pid) + " keeps";
+  if (refusal.pid == 0) return "clients that closed keep";
+  return "pid " + std::to_string(refusal.pid) + ", which closed, keeps";
 }
 
 std::string about_refusal(StoreState& state, const Tenant& tenant, const SlotClass& slot_class) {
@@ -91,15 +102,27 @@ void add_specs(StoreState& state, std::vector<std::string>& lines) {
                   "drops the cached blocks at the next start");
 }
 
+// A client's part of what its namespace may have.
+std::uint64_t budget_of(const StoreState& state, const ClientView& client) {
+  const auto tenant = std::ranges::find(state.tenants, client.namespace_name, &Tenant::name);
+  return pin_share_bytes(state, *tenant) * state.options.pinned_percent_client / 100;
+}
+
+void add_clients(StoreState& state, std::vector<std::string>& lines) {
+  std::vector<ClientView> clients = admin_clients(state);
+  admin_add_pins(state, clients);
+  for (const ClientView& client : clients) {
+    const std::uint64_t budget = budget_of(state, client);
+    if (held_bytes(client) > budget) lines.push_back(about_held(client, budget));
+    if (client.state != "attached" && !is_closed(client)) lines.push_back(about_zombie(client));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> admin_complaints(StoreState& state) {
   std::vector<std::string> lines;
-  const std::uint64_t budget = state.memory.bytes() / 100 * state.options.pinned_percent_client;
-  for (const ClientView& client : admin_clients(state)) {
-    if (client.leased_bytes > budget) lines.push_back(about_leases(client));
-    if (client.state != "attached") lines.push_back(about_zombie(client));
-  }
+  add_clients(state, lines);
   add_refusals(state, lines);
   add_specs(state, lines);
   const TimeNs now = state.now();

@@ -71,12 +71,13 @@ struct ClientView {
   bool is_read_only = false;
   std::uint64_t leased_blocks = 0;  ///< by the last census
   std::uint64_t leased_bytes = 0;
-  std::uint64_t writing_blocks = 0;  ///< without those stocked
+  std::uint64_t leased_unpinned_bytes = 0;  ///< of them, those that it has not pinned as well
+  std::uint64_t writing_blocks = 0;         ///< without those stocked
   std::uint64_t stocked_blocks =
       0;  ///< slots granted ahead of need: on offer, or taken and not committed yet
   std::uint64_t stocked_bytes = 0;
   std::uint64_t slabs_lent = 0;
-  std::uint64_t pinned_blocks = 0;  ///< only in clients(), there of 65,536 pins at most
+  std::uint64_t pinned_blocks = 0;  ///< only in clients(); by others too, perhaps
   std::uint64_t pinned_bytes = 0;
   std::uint64_t connected_ms = 0;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "daemon/flow/pin.h"
 #include "daemon/flow/store_admin.h"
 
 namespace kvtier {
@@ -55,7 +56,7 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
   view.key = record.key;
   if (record.parent != BlockId::kNone) view.parent = state.blocks[record.parent].key;
   view.state = state_name(record.state);
-  view.bytes = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1].block_bytes;
+  view.bytes = state.space_of(record).block_bytes;
   view.depth = state.tree->depth(id, kWalkMax);
   view.children = state.tree->children(id, kWalkMax);
   const bool is_writing = record.writer != kNoWriter;
@@ -66,9 +67,9 @@ BlockView admin_block_view(StoreState& state, BlockId id, bool count_leases) {
     const Session* writer = state.session(SessionIndex{record.writer});
     view.writer_pid = writer == nullptr ? 0 : writer->request.pid;
   }
-  if (const auto hold = state.pin_holds.find(index_of(id)); hold != state.pin_holds.end()) {
+  if (const Pin* pin = pin_of(state, id); pin != nullptr) {
     const TimeNs now = state.now();
-    view.pinned_ms = hold->second.expires_ns > now ? (hold->second.expires_ns - now) / kNsPerMs : 0;
+    view.pinned_ms = pin->expires_ns > now ? (pin->expires_ns - now) / kNsPerMs : 0;
   }
   view.leases = count_leases ? leases_of(state, record) : 0;
   view.is_on_disk = (record.flags & kBlockOnDisk) != 0;
@@ -99,6 +100,7 @@ std::vector<ClientView> admin_clients(StoreState& state) {
     view.connected_ms = (state.now() - session->opened_ns) / kNsPerMs;
     view.leased_blocks = session->leased.blocks;
     view.leased_bytes = session->leased.bytes;
+    view.leased_unpinned_bytes = session->leased.unpinned_bytes;
     rows.push_back(std::move(view));
   }
   return rows;

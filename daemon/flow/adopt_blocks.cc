@@ -30,7 +30,7 @@ bool is_plausible(StoreState& state, const BlockRecord& record) {
 void claim(StoreState& state, BlockId id, BlockRecord& record, BlockState as) {
   state.blocks.adopt_state(id, as);
   state.slab_of(record.slot).set_block(record.slot.slot(), id);
-  ++state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1].blocks;
+  ++state.space_of(record).blocks;
 }
 
 void drain_later(StoreState& state, BlockId id, BlockRecord& record) {
@@ -217,7 +217,7 @@ void let_go(StoreState& state, BlockId id) {
 void adopt_verified(StoreState& state, BlockId id, bool is_right) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenants[record.tenant];
-  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const Space& space = state.space_of(record);
   record.flags &= static_cast<std::uint16_t>(~kBlockUnverified);
   --state.unverified;
   if (!is_right) ++state.stats.checksum_failures;

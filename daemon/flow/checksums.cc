@@ -58,7 +58,7 @@ std::optional<ChecksumJob> checksum_take(StoreState& state) {
   BlockRecord& record = state.blocks[job.block];
   record.flags |= kBlockBusy;
   ++state.sums_in_flight;
-  const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const Space& space = state.space_of(record);
   job.generation = record.generation;
   job.bytes = {state.slab_of(record.slot).payload(record.slot.slot()), space.block_bytes};
   return job;

@@ -24,7 +24,7 @@ BlockId resolve(StoreState& state, const Session& session, const Hold& hold) {
 Code publish(StoreState& state, Session& session, BlockId id) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenant_of(session);
-  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const Space& space = state.space_of(record);
   if (record.state == BlockState::kQuarantined || space.is_invalidated) {
     writing_give_up(state, session, id);
     ++state.stats.commits_refused;

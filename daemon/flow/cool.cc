@@ -50,10 +50,9 @@ void block_cool(StoreState& state, BlockId id) {
   BlockRecord& record = state.blocks[id];
   KV_CHECK((record.flags & (kBlockOnDisk | kBlockStoring)) == kBlockOnDisk, "what cools is saved");
   Tenant& tenant = state.tenants[record.tenant];
-  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
   (void)tenant.directory.update(record.space, record.key, directory_cold());
   checksum_forget(state, id);
-  tenant.classes[space.slot_class].evictor->remove(id);
+  state.class_of(record).evictor->remove(id);
   --state.stats.blocks_ready;
   --tenant.blocks_ready;
   state.blocks.set_state(id, BlockState::kCold);

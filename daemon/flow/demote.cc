@@ -85,8 +85,7 @@ void demote_is_due(StoreState& state, Tenant& tenant, std::uint32_t slot_class) 
 void demote_committed(StoreState& state, BlockId id) {
   if (!state.disk) return;
   const BlockRecord& record = state.blocks[id];
-  Tenant& tenant = state.tenants[record.tenant];
-  demote_is_due(state, tenant, tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class);
+  demote_is_due(state, state.tenants[record.tenant], state.space_of(record).slot_class);
   if (state.options.disk_write == DiskWrite::kThrough) (void)state.disk->committed.push(id);
 }
 

@@ -15,11 +15,6 @@ void wake_all(StoreState& state) {
   for (Deferred& deferred : state.deferred) deferred.is_ready |= deferred.is_for_saving;
 }
 
-SlotClass& class_of(StoreState& state, const BlockRecord& record) {
-  Tenant& tenant = state.tenants[record.tenant];
-  return tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class];
-}
-
 bool is_clean(const BlockRecord& record) {
   constexpr std::uint16_t kSaved = kBlockOnDisk | kBlockStoring;
   return record.state == BlockState::kReady && (record.flags & kSaved) == kBlockOnDisk;
@@ -44,7 +39,7 @@ std::uint32_t count_leaving(const StoreState& state, BlockId id) {
 void wake_for(StoreState& state, BlockId saved) {
   std::uint32_t leaving = count_leaving(state, saved);
   if (leaving == 0) return;
-  SlotClass& slot_class = class_of(state, state.blocks[saved]);
+  SlotClass& slot_class = state.class_of(state.blocks[saved]);
   slot_class.barren = {};
   for (Deferred& each : state.deferred) {
     if (!each.is_for_saving || each.is_ready) continue;
@@ -82,7 +77,7 @@ void saved(StoreState& state, BlockId id, const DiskLocator& locator) {
   disk_attach(state, id, locator);
   (void)tenant.directory.update(record.space, record.key, directory_residency(record));
   ++state.stats.demotions;
-  state.stats.demoted_bytes += tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].block_bytes;
+  state.stats.demoted_bytes += state.space_of(record).block_bytes;
 }
 
 // As often as may be: what a full tier takes costs it other blocks, and beside one that also fails that would not end.
@@ -100,9 +95,8 @@ void scan_all_again(StoreState& state) {
 void failed(StoreState& state, const BlockRecord& record, Code code) {
   DiskTier& disk = *state.disk;
   ++state.stats.demotions_failed;
-  Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
-  if (code == Code::kInvalid) space.is_unsavable = true;
-  class_of(state, record).barren = {};
+  if (code == Code::kInvalid) state.space_of(record).is_unsavable = true;
+  state.class_of(record).barren = {};
   scan_all_again(state);
   if (state.now() < disk.puts_again_ns) return;  // one trouble, one pause
   disk.puts_pause_ns = std::clamp(2 * disk.puts_pause_ns, kPauseMinNs, kPauseMaxNs);
@@ -126,7 +120,7 @@ bool demote_can_save(const StoreState& state, BlockId id) {
   constexpr std::uint16_t kNo = kBlockOnDisk | kBlockStoring | kBlockUnverified | kBlockSuspect;
   const BlockRecord& record = state.blocks[id];
   if (record.state != BlockState::kReady || (record.flags & kNo) != 0) return false;
-  const Space& space = state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const Space& space = state.space_of(record);
   const bool is_slab_known = state.disk->slabs[record.slot.slab()] == DiskTier::SlabUse::kAdded;
   return space.is_told && !space.is_invalidated && !space.is_unsavable && is_slab_known;
 }

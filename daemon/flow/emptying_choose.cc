@@ -52,6 +52,7 @@ void emptying_count_kept(Emptying& job, const Holder& holder) {
   const auto member = holder.cause == Cause::kPinnedBy ? &KeptSlabs::pinned : &KeptSlabs::writing;
   ++(job.kept.*member);
   if (holder.session != nullptr) ++(holder.session->kept_slabs.*member);
+  if (holder.closed_pid != 0) job.closed_pid = holder.closed_pid;
 }
 
 bool emptying_choose(StoreState& state, Emptying& job) {
@@ -85,7 +86,9 @@ void emptying_refuse(StoreState& state, const Emptying& job) {
     refusal.pid = session.request.pid;
     refusal.kept = session.kept_slabs.*member;
   }
-  if (refusal.pid == 0) refusal.kept = job.kept.*member;
+  if (refusal.pid != 0) return;
+  refusal.pid = is_pinned ? job.closed_pid : 0;
+  refusal.kept = job.kept.*member;
 }
 
 }  // namespace kvtier

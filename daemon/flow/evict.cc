@@ -22,8 +22,29 @@ bool is_pinned_by_any(StoreState& state, Tenant& tenant, const Slab& slab, std::
   return false;
 }
 
+// Whose pin it is that keeps a block, also after the client closed.
+void note_pinner(StoreState& state, const Pin& pin) {
+  if (Session* session = state.session(pin.session, pin.session_id); session != nullptr) {
+    ++session->pins_seen;
+    return;
+  }
+  Pinner& pinner = state.pinners.at(pin.session_id);
+  if (pinner.seen_pass != state.evict_passes) pinner.seen = 0;
+  pinner.seen_pass = state.evict_passes;
+  if (++pinner.seen <= state.closed_seen) return;
+  state.closed_seen = pinner.seen;
+  state.closed_pid = pin.pid;
+}
+
+void begin_count(StoreState& state, const Tenant& tenant) {
+  ++state.evict_passes;
+  state.closed_seen = state.closed_pid = 0;
+  for (const SessionIndex index : tenant.sessions) state.session(index)->pins_seen = 0;
+}
+
 void blame(StoreState& state, const Tenant& tenant, EvictPass& pass) {
-  std::uint32_t most = 0;
+  std::uint32_t most = state.closed_seen;
+  pass.pinned_by_pid = state.closed_pid;
   for (const SessionIndex index : tenant.sessions) {
     const Session& session = *state.session(index);
     if (session.pins_seen <= most) continue;
@@ -50,12 +71,6 @@ void note_barren(const EvictRequest& request, const EvictPass& pass, std::size_t
             .session = request.session != nullptr ? request.session->index : SessionIndex::kNone};
 }
 
-SlotClass& class_of(StoreState& state, BlockId id) {
-  const BlockRecord& record = state.blocks[id];
-  Tenant& tenant = state.tenants[record.tenant];
-  return tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class];
-}
-
 // What is clean runs out, or did: more is to be saved. Not for a background pass that took nothing: it comes again and
 // again, and in a full tier each put costs another copy.
 bool needs_saving(const EvictRequest& request, const EvictPass& pass) {
@@ -69,7 +84,7 @@ Code evict_begin(StoreState& state, BlockId id) {
   if (record.state != BlockState::kReady) return Code::kNotFound;
   if (!state.tree->has_only_leaving_children(id)) return Code::kExists;
   if ((record.flags & (kBlockPinned | kBlockBusy | kBlockStoring)) != 0) {
-    if (Session* holder = pin_holder(state, id); holder != nullptr) ++holder->pins_seen;
+    if (const Pin* pin = pin_of(state, id); pin != nullptr) note_pinner(state, *pin);
     return Code::kBusy;
   }
   Tenant& tenant = state.tenants[record.tenant];
@@ -87,7 +102,7 @@ Code evict_begin(StoreState& state, BlockId id) {
 }
 
 void evict_finish(StoreState& state, BlockId id) {
-  class_of(state, id).evictor->remember(id);
+  state.class_of(state.blocks[id]).evictor->remember(id);
   if ((state.blocks[id].flags & kBlockOnDisk) != 0) return block_cool(state, id);
   if (state.disk) ++state.stats.evictions_unsaved;
   if (state.disk && !demote_admits(state, id)) ++state.stats.evictions_not_admitted;
@@ -107,8 +122,8 @@ EvictPass evict_for(StoreState& state, const EvictRequest& request) {
     state.evict_scratch.unsaved.clear();
     return {.unsaved = request.tenant->classes[request.slot_class].barren.unsaved};
   }
-  access_drain(state, *request.tenant, kAccessTouchesMax);
-  for (const SessionIndex index : request.tenant->sessions) state.session(index)->pins_seen = 0;
+  access_before_pass(state, *request.tenant);
+  begin_count(state, *request.tenant);
   EvictPass pass;
   const std::span<const BlockId> victims = evict_gather(state, request, pass);
   const bool is_enough = !request.is_all_or_nothing || victims.size() == request.count;

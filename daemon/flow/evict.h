@@ -35,7 +35,7 @@ struct EvictPass {
   std::uint32_t evicted = 0;
   std::uint32_t pinned = 0;         ///< candidates that leases or pins kept
   std::uint32_t unsaved = 0;        ///< candidates that stayed because they are not on disk yet
-  std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them; 0: pins of clients that closed
+  std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them, which may have closed
 };
 
 /// A pass for clean blocks that found too few is remembered (SlotClass::barren): until a block of the class is saved the

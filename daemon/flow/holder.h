@@ -9,7 +9,8 @@ namespace kvtier {
 struct Holder {
   Cause cause =
       Cause::kNone;  ///< kPinnedBy, kWriterBusy, kTierFull: one of the daemon's own agents; kNone: nobody
-  Session* session = nullptr;  ///< null: pins of a client that closed, or one of our own
+  Session* session = nullptr;    ///< null: pins of a client that closed, or one of our own
+  std::uint32_t closed_pid = 0;  ///< of that client
 };
 Holder holder_of(StoreState& state, BlockId id);
 

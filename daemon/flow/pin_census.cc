@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include "daemon/flow/pin.h"
+
 namespace kvtier {
 namespace {
+
+// A block's record, against counters that lie side by side.
+constexpr std::uint64_t kLeasedCost = 32;
 
 void next_session(StoreState& state) {
   PinCensus& census = state.census;
@@ -12,24 +17,31 @@ void next_session(StoreState& state) {
   census = {.completed = census.completed, .session = census.session + 1};
 }
 
-// Counts in one slab, which it leaves when it is through. Returns the counters that it looked at.
-std::uint64_t count_in_slab(PinCensus& census, const Session& session, const Slab& slab,
-                            std::uint64_t pins_stride, std::uint64_t pins_max) {
-  const std::uint64_t first = census.slot;
-  const std::uint64_t last = std::min<std::uint64_t>(slab.slot_count(), first + pins_max);
-  for (std::uint64_t slot = first; slot < last; ++slot) {
+void count_leased(StoreState& state, const Session& session, const Slab& slab, std::uint32_t slot) {
+  Leased& counting = state.census.counting;
+  ++counting.blocks;
+  counting.bytes += slab.slot_bytes();
+  const BlockId id = slab.block(slot);
+  const bool is_pinned_too = id != BlockId::kNone && pin_is_of(state, id, session);
+  counting.unpinned_bytes += is_pinned_too ? 0 : slab.slot_bytes();
+}
+
+// Counts in one slab, which it leaves when it is through. Returns what it cost, in counters looked at.
+std::uint64_t count_in_slab(StoreState& state, const Session& session, const Slab& slab,
+                            std::uint64_t pins_max) {
+  PinCensus& census = state.census;
+  std::uint64_t cost = 0;
+  for (; census.slot < slab.slot_count() && cost < pins_max; ++census.slot, ++cost) {
     // relaxed: a number for people, ordered with nothing.
-    const PinCell& pin = session.pin(slab, static_cast<std::uint32_t>(slot), pins_stride);
-    if (pin.load(std::memory_order_relaxed) == 0) continue;
-    ++census.counting.blocks;
-    census.counting.bytes += slab.slot_bytes();
+    if (session.pin(slab, census.slot, state.pins_stride).load(std::memory_order_relaxed) == 0) continue;
+    count_leased(state, session, slab, census.slot);
+    cost += kLeasedCost;
   }
-  census.slot = static_cast<std::uint32_t>(last);
-  if (last >= slab.slot_count()) {
+  if (census.slot >= slab.slot_count()) {
     ++census.slab;
     census.slot = 0;
   }
-  return last > first ? last - first : 1;
+  return std::max<std::uint64_t>(cost, 1);
 }
 
 // Returns the counters that it looked at, at least one.
@@ -43,8 +55,7 @@ std::uint64_t count_piece(StoreState& state, std::uint64_t pins_max) {
   }
   census.session_id = session->id;
   const Slab& slab = state.memory.slab(SlabIndex{census.slab});
-  if (slab.owner() == session->tenant)
-    return count_in_slab(census, *session, slab, state.pins_stride, pins_max);
+  if (slab.owner() == session->tenant) return count_in_slab(state, *session, slab, pins_max);
   ++census.slab;
   census.slot = 0;
   return 1;

@@ -6,6 +6,7 @@
 #include "daemon/flow/emptying.h"
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/stock.h"
+#include "daemon/flow/unanswered.h"
 
 namespace kvtier {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::uint32_t kAgeFactor = 2;
 constexpr std::uint32_t kAgeMarginMs = 1000;
 constexpr TimeNs kRefusalHoldsNs = kNsPerSecond;
+// Slabs that clients were asked to unmap in vain, each of another namespace, before no other namespace is asked.
+constexpr std::uint32_t kSlabsLateMax = 4;
 
 std::uint32_t coldest_age_ms(StoreState& state, const SlotClass& slot_class) {
   const BlockId coldest = slot_class.evictor->coldest();
@@ -53,14 +56,36 @@ std::uint64_t share_bytes(const StoreState& state, const Tenant& tenant, const T
   return tenant.bytes_max == 0 ? equal : std::min(equal, tenant.bytes_max);
 }
 
+// Somebody was asked to unmap it and has not, for longer than a healthy client takes: perhaps a stopped process.
+bool is_late(const StoreState& state, const Slab& slab) {
+  return slab.retire != nullptr && !slab.retire->mapped_by.empty() &&
+         state.now() >= slab.asked_ns + kAnswerPatienceNs;
+}
+
+bool is_late(StoreState& state, const Tenant& tenant) {
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
+    const Slab& slab = state.memory.slab(SlabIndex{i});
+    if (slab.owner() == tenant.id && is_late(state, slab)) return true;
+  }
+  return false;
+}
+
+// What a namespace has above its share; nothing while it is late with a slab.
+std::uint64_t surplus_bytes(StoreState& state, const Tenant& tenant, const Tenant& wanting) {
+  const std::uint64_t share = share_bytes(state, tenant, wanting);
+  if (&tenant == &wanting || tenant.slab_bytes <= share || is_late(state, tenant)) return 0;
+  return tenant.slab_bytes - share;
+}
+
+// But for those that were asked before and are late.
 Tenant* richest_tenant(StoreState& state, const Tenant& wanting) {
   Tenant* best = nullptr;
   std::uint64_t best_surplus = 0;
   for (Tenant& each : state.tenants) {
-    const std::uint64_t share = share_bytes(state, each, wanting);
-    if (&each == &wanting || each.slab_bytes <= share || each.slab_bytes - share <= best_surplus) continue;
+    const std::uint64_t surplus = surplus_bytes(state, each, wanting);
+    if (surplus <= best_surplus) continue;
     best = &each;
-    best_surplus = each.slab_bytes - share;
+    best_surplus = surplus;
   }
   return best;
 }
@@ -107,9 +132,13 @@ bool is_emptied_for(const StoreState& state, const Tenant& tenant, std::uint32_t
          state.emptying->purpose.wanted_by == slot_class;
 }
 
+// One slab at a time; those that are late are none, as long as they are few.
 bool is_one_on_its_way(StoreState& state) {
+  std::uint32_t late = 0;
   for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i) {
-    if (state.memory.slab(SlabIndex{i}).retire != nullptr) return true;
+    const Slab& slab = state.memory.slab(SlabIndex{i});
+    if (slab.retire == nullptr) continue;
+    if (!is_late(state, slab) || ++late == kSlabsLateMax) return true;
   }
   return false;
 }

@@ -19,7 +19,8 @@ bool rebalance_is_due(StoreState& state, const Tenant& tenant);
 bool rebalance_shrink(StoreState& state, Tenant& tenant);
 
 /// Begins to take a slab from the namespace with the most memory above its share. True: one is on its way
-/// (asked for now or before); a deferred reservation is tried again when it arrived.
+/// (asked for now or before); a deferred reservation is tried again when it arrived. A namespace with a client that does
+/// not answer is not waited for beyond kAnswerPatienceNs: the next one is asked.
 bool rebalance_tenants(StoreState& state, Tenant& tenant);
 
 /// Why memory that others have could not be had just now for a reservation of this class, which was refused with

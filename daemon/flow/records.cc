@@ -65,8 +65,7 @@ BlockId record_take(StoreState& state, BlockState as) {
 }
 
 void record_free(StoreState& state, BlockId id) {
-  const BlockRecord& record = state.blocks[id];
-  --state.tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1].blocks;
+  --state.space_of(state.blocks[id]).blocks;
   state.blocks.free(id);
 }
 

@@ -85,7 +85,7 @@ void send(StoreState& state, std::uint32_t number, bool is_group_end) {
 void publish(StoreState& state, BlockId id) {
   BlockRecord& record = state.blocks[id];
   Tenant& tenant = state.tenants[record.tenant];
-  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
+  const Space& space = state.space_of(record);
   Slab& slab = state.slab_of(record.slot);
   record.next = BlockId::kNone;
   --slab.writing_count;

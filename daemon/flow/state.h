@@ -3,9 +3,12 @@
 // conductor.
 
 #include <array>
+#include <compare>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,12 +49,12 @@ struct Space {
 /// An attempt to empty a slab of a class that found none that could be (emptying.h).
 struct EmptyingRefusal {
   Cause cause = Cause::kNone;  ///< kPinnedBy or kWriterBusy, kNone: nobody is to blame
-  std::uint32_t pid = 0;       ///< who keeps most of the slabs; 0: pins of clients that closed, or unknown
-  std::uint32_t kept = 0;      ///< slabs that it keeps, of
-  std::uint32_t tried = 0;     ///< so many
-  TimeNs since_ns = 0;         ///< the first of attempts that failed one after another
-  TimeNs at_ns = 0;            ///< the last one
-  TimeNs again_ns = 0;         ///< not tried again before then
+  std::uint32_t pid = 0;   ///< who keeps most of the slabs, or a client that closed and pins some; 0: unknown
+  std::uint32_t kept = 0;  ///< slabs that it keeps, of
+  std::uint32_t tried = 0;  ///< so many
+  TimeNs since_ns = 0;      ///< the first of attempts that failed one after another
+  TimeNs at_ns = 0;         ///< the last one
+  TimeNs again_ns = 0;      ///< not tried again before then
 };
 
 /// Where the search for blocks at the cold end that are not on disk yet is (demote.h); its place is the evictor's mark.
@@ -96,6 +99,7 @@ struct Tenant {
   std::vector<SlabIndex> slabs;
   std::uint64_t slab_bytes = 0;
   std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
+  std::size_t access_first = 0;        ///< place in `sessions`: whose log is read first
   std::uint64_t blocks_ready = 0;
   std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
   std::unique_ptr<Evictor> cold;   ///< blocks on disk only, in the order in which they leave; null: no disk
@@ -107,6 +111,7 @@ struct Tenant {
 struct Leased {
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t unpinned_bytes = 0;  ///< of them, those without a pin of the same client
 };
 
 /// Where the count of leases has come to (pin_census.h).
@@ -117,6 +122,17 @@ struct PinCensus {
   std::uint32_t slab = 0;
   std::uint32_t slot = 0;
   Leased counting;
+};
+
+/// Records that were taken from a session's access log and not followed to their ends yet (access.h).
+struct AccessRest {
+  std::array<AccessRecord, 32> records{};
+  std::uint32_t count = 0;
+  std::uint32_t next = 0;  ///< the one that is followed
+  std::uint32_t left = 0;  ///< of its blocks; 0: it was not begun
+  BlockId at = BlockId::kNone;
+  SpaceId space = SpaceId::kNone;  ///< with the key: `at` is still the same block
+  Key key{};
 };
 
 constexpr std::array<BlockId, kStockEntries> empty_stock() {
@@ -145,6 +161,7 @@ struct Session {
   ShmMapping channel;
   AccessLogConsumer access_log;
 
+  AccessRest access_rest;
   Life life = Life::kAttached;
   BlockId writing = BlockId::kNone;  ///< list through prev and next: written, stocked or quarantined blocks
   std::uint32_t writing_count = 0;
@@ -172,13 +189,37 @@ struct Session {
   }
 };
 
-/// A kPin in force.
-struct PinHold {
+/// One client's kPin of a block.
+struct Pin {
   TimeNs expires_ns = 0;
   SessionIndex session = SessionIndex::kNone;
-  std::uint32_t pid = 0;  ///< of the session, which may close before the pin ends
-  std::uint64_t session_id = 0;
+  std::uint32_t pid = 0;         ///< of the session, which may close before the pin ends
+  std::uint64_t session_id = 0;  ///< 0: there is none
   std::uint32_t uid = 0;
+};
+
+/// Of the pins of a block in force the two that last longest, of different clients.
+struct PinHold {
+  Pin first;
+  Pin second;
+};
+
+struct PinExpiry {
+  TimeNs expires_ns = 0;
+  std::uint32_t block = 0;
+  std::uint64_t session_id = 0;
+  friend auto operator<=>(const PinExpiry&, const PinExpiry&) = default;
+};
+
+/// What one client has pinned.
+struct Pinner {
+  NamespaceId tenant = NamespaceId::kNone;
+  std::uint32_t pid = 0;
+  std::uint32_t uid = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t seen_pass = 0;  ///< the last eviction pass that one of its pins stopped, and
+  std::uint32_t seen = 0;       ///< how many did
 };
 
 /// A kReserve that waits for a slab's writer to acknowledge its revocation, or for blocks to be written to disk.
@@ -242,13 +283,14 @@ struct Emptying {
   SlabIndex slab = SlabIndex::kNone;
   bool is_looking = true;  ///< for holders; else it evicts
   EmptyingLook look;
-  std::uint32_t next_slot = 0;  ///< those before it were emptied
-  std::uint32_t evicted = 0;    ///< for this slab
-  std::uint32_t unlooked = 0;   ///< of them, since holders were looked for
-  std::uint32_t tried = 0;      ///< slabs
-  KeptSlabs kept;               ///< of them
-  bool is_done = false;         ///< empty; kept for a turn for the class that wants it
-  TimeNs saving_until_ns = 0;   ///< a block is being written to disk: waited for until then; 0: none is
+  std::uint32_t next_slot = 0;   ///< those before it were emptied
+  std::uint32_t evicted = 0;     ///< for this slab
+  std::uint32_t unlooked = 0;    ///< of them, since holders were looked for
+  std::uint32_t tried = 0;       ///< slabs
+  KeptSlabs kept;                ///< of them
+  std::uint32_t closed_pid = 0;  ///< whose pins kept one of them, last, though it closed; 0: nobody's
+  bool is_done = false;          ///< empty; kept for a turn for the class that wants it
+  TimeNs saving_until_ns = 0;    ///< a block is being written to disk: waited for until then; 0: none is
 };
 
 struct TakenSlot {
@@ -336,6 +378,8 @@ struct Store::State {
 
   WaitTable waits;
   std::unordered_map<std::uint32_t, PinHold> pin_holds;  ///< by block index
+  std::set<PinExpiry> pin_expiries;                      ///< of all pins in pin_holds
+  std::map<std::uint64_t, Pinner> pinners;               ///< by session id
   std::vector<Deferred> deferred;                        ///< oldest first
   std::deque<Invalidation> invalidations;                ///< the first one walks
   std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
@@ -344,7 +388,6 @@ struct Store::State {
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;
-  TimeNs pins_expire_at_ns = kNever;
   TimeNs quota_at_ns = kNever;  ///< a namespace may be beyond its limit: looked at then
 
   ChecksumQueue sums;                 ///< committed blocks whose checksum is to be taken
@@ -356,7 +399,13 @@ struct Store::State {
   std::uint32_t sums_in_flight = 0;  ///< handed out, not back yet
   std::uint64_t unverified = 0;      ///< adopted blocks that are not visible yet
 
+  std::size_t access_first = 0;         ///< place in `tenants`: whose logs are read first
+  std::uint32_t access_steps_used = 0;  ///< in this turn, before eviction passes
+
   EvictScratch evict_scratch;
+  std::uint64_t evict_passes = 0;
+  std::uint32_t closed_seen = 0;  ///< candidates that pins of one closed client kept, in this pass: the most
+  std::uint32_t closed_pid = 0;   ///< that client's
   std::uint32_t directories_growing = 0;
   std::optional<Emptying> emptying;
   std::uint64_t emptying_attempts = 0;
@@ -380,6 +429,15 @@ struct Store::State {
   Space* space(Tenant& tenant, SpaceId id) {
     const auto number = static_cast<std::uint32_t>(id);
     return number >= 1 && number <= tenant.spaces.size() ? &tenant.spaces[number - 1] : nullptr;
+  }
+  Space& space_of(const BlockRecord& record) {
+    return tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  }
+  [[nodiscard]] const Space& space_of(const BlockRecord& record) const {
+    return tenants[record.tenant].spaces[static_cast<std::uint32_t>(record.space) - 1];
+  }
+  SlotClass& class_of(const BlockRecord& record) {
+    return tenants[record.tenant].classes[space_of(record).slot_class];
   }
   void complete(const Session& session, const Completion& completion) {
     outbox->push_back(

@@ -15,11 +15,6 @@ namespace {
 // All stocks of a class together: at most this part of its slots, and one in a small class.
 constexpr std::uint64_t kStockPart = 8;
 
-SlotClass& class_of(StoreState& state, const BlockRecord& record) {
-  Tenant& tenant = state.tenants[record.tenant];
-  return tenant.classes[tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].slot_class];
-}
-
 std::uint32_t offered_count(StoreState& state, const Session& session, SpaceId space) {
   const Stock stock = stock_of(session);
   std::uint32_t count = 0;
@@ -52,7 +47,7 @@ bool grant(StoreState& state, Session& session, SpaceId space, std::uint32_t ent
   ++slab.stocked_count;
   writing_link(state, session, id);
   ++state.space(state.tenant_of(session), space)->blocks;
-  ++class_of(state, record).slots_stocked;
+  ++state.class_of(record).slots_stocked;
   ++state.stats.slots_stocked;
   ++state.stats.stock_grants;
   session.stock[entry] = id;
@@ -190,7 +185,7 @@ void stock_forget(StoreState& state, Session& session, BlockId id) {
   session.stock[record.stock_entry] = BlockId::kNone;
   --session.stocked_count;
   --state.slab_of(record.slot).stocked_count;
-  --class_of(state, record).slots_stocked;
+  --state.class_of(record).slots_stocked;
   --state.stats.slots_stocked;
 }
 

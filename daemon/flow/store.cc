@@ -51,7 +51,7 @@ std::size_t Store::do_work() {
   const std::size_t grown = directory_grow_step(*state_);
   work += grown > 0 || !state_->index->grow_step() ? grown : 1;
   work += emptying_step(*state_);
-  for (Tenant& tenant : state_->tenants) work += access_drain(*state_, tenant, kAccessTouchesMax);
+  work += access_step(*state_);
   return work;
 }
 
@@ -59,7 +59,7 @@ TimeNs Store::next_deadline() const {
   if (state_->directories_growing > 0 || state_->index->wants_growth()) return 0;
   return std::min({invalidations_next_ns(*state_), emptying_next_ns(*state_), disk_next_ns(*state_),
                    checksums_next_due(*state_), waits_next_deadline(*state_), deferred_next_deadline(*state_),
-                   state_->draining_at_ns, state_->pins_expire_at_ns, state_->quota_at_ns});
+                   state_->draining_at_ns, pins_next_expiry(*state_), state_->quota_at_ns});
 }
 
 namespace {

@@ -10,16 +10,11 @@
 #include "daemon/flow/restore.h"
 #include "daemon/flow/stock.h"
 #include "daemon/flow/sums.h"
+#include "daemon/flow/unanswered.h"
 #include "daemon/flow/wait.h"
 
 namespace kvtier {
 namespace {
-
-// How long a reservation waits for another writer's answer. A healthy client's service thread answers in well
-// under a millisecond; one that does not answer in this time may be stopped. Together with what a busy
-// machine makes the threads of a call wait, it must stay well below the 50 ms that a client may notice of
-// another's death.
-constexpr TimeNs kRevokePatienceNs = 10 * kNsPerMs;
 
 // What may be open: each has its place in the completion ring. The library keeps to it.
 constexpr std::uint32_t kRequestsOpenMax = kCompletionEntries;
@@ -67,7 +62,7 @@ bool run_reserve(const Command& command, const GiveUp& give_up) {
 GiveUp patience(const Command& command) {
   const TimeNs now = command.state.now();
   const TimeNs asked = command.submission.deadline_ns == 0 ? kNever : command.submission.deadline_ns;
-  return {.others_ns = std::min(now + kRevokePatienceNs, asked),
+  return {.others_ns = std::min(now + kAnswerPatienceNs, asked),
           .saving_ns = std::min(now + command.state.options.disk_wait_ns, asked)};
 }
 

@@ -8,6 +8,11 @@
 
 namespace kvtier {
 
+/// How long a reservation waits for another client's answer. A healthy one's service thread answers in well under a
+/// millisecond; one that does not answer in this time may be stopped. Together with what a busy machine makes the
+/// threads of a call wait, it must stay well below the 50 ms that a client may notice of another's death.
+inline constexpr TimeNs kAnswerPatienceNs = 10 * kNsPerMs;
+
 /// Whom a reservation of this class that found no slot waits for in vain: a writer that was asked for its slab, or
 /// hung up with it, or else a client that has not unmapped a slab on its way to this namespace. Null: nobody.
 Session* unanswered_by(StoreState& state, const Tenant& tenant, std::uint32_t slot_class,

@@ -44,8 +44,7 @@ void leave_list(StoreState& state, Tenant& tenant, BlockId id) {
     default:
       break;
   }
-  const Space& space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1];
-  tenant.classes[space.slot_class].evictor->remove(id);
+  state.class_of(record).evictor->remove(id);
   --state.stats.blocks_ready;
   --tenant.blocks_ready;
 }

@@ -18,7 +18,7 @@ enum class Op : std::uint16_t {
   kWait = 5,     ///< arena: Key[count]; answered when none of them is pending any more, or at deadline_ns
   kCancel = 6,   ///< args[0]: request id of a kWait, which then ends with kDeadline. No answer of its own
   kPin =
-      7,  ///< arena: Key[count]; args[0]: time to live in ns (1..kPinTtlNsMax). Renewing replaces the expiry
+      7,  ///< arena: Key[count]; args[0]: time to live in ns (1..kPinTtlNsMax). Renewing replaces the own expiry
   kUnpin = 8,  ///< arena: Key[count]
   kInvalidate =
       9,  ///< space: that space; SpaceId::kNone: the whole namespace. In every tier, pending stores included

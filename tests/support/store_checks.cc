@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "daemon/flow/state.h"
 
 namespace kvtier::test {
@@ -176,12 +178,25 @@ void check_disk(StoreState& state, const Counts& counts) {
 }
 
 void check_pins(StoreState& state) {
+  std::map<std::uint64_t, std::uint64_t> pins;  // by session id
   std::vector<std::uint64_t> bytes(state.tenants.size());
   for (const auto& [block, hold] : state.pin_holds) {
     const BlockRecord& record = state.blocks[BlockId{block}];
     EXPECT_NE(record.flags & kBlockPinned, 0);
     bytes[record.tenant] += state.slab_of(record.slot).slot_bytes();
+    for (const Pin& pin : {hold.first, hold.second}) {
+      if (pin.session_id == 0) continue;
+      EXPECT_TRUE(state.pin_expiries.contains({pin.expires_ns, block, pin.session_id}));
+      ++pins[pin.session_id];
+    }
   }
+  EXPECT_EQ(state.pinners.size(), pins.size());
+  std::size_t expiries = 0;
+  for (const auto& [session, count] : pins) {
+    EXPECT_EQ(state.pinners[session].blocks, count);
+    expiries += count;
+  }
+  EXPECT_EQ(state.pin_expiries.size(), expiries);
   for (const Tenant& tenant : state.tenants) EXPECT_EQ(tenant.pinned_bytes, bytes[index_of(tenant.id)]);
   EXPECT_EQ(state.stats.blocks_pinned, state.pin_holds.size());
 }

@@ -374,10 +374,12 @@ KVC_API int kvc_wait(kvc_space* space, const kvc_key* keys, size_t count, uint64
  * there. A block that is back leaves memory again like any other: acquire it soon. */
 KVC_API int kvc_restore(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                         uint8_t* states, size_t* ready);
-/* Keeps blocks from eviction for ttl_ns (1 ns to 24 h; a second pin replaces the expiry). *pinned: how many
- * are there, or on KVC_NO_SPACE and KVC_DEADLINE how many are pinned for certain. pinned may be NULL. */
+/* Keeps blocks from eviction for ttl_ns (1 ns to 24 h), also after the client closed. A second pin replaces the expiry of
+ * this client's own; those of other clients stay as they are, of which a block keeps the two that last longest. *pinned:
+ * how many are there, or on KVC_NO_SPACE and KVC_DEADLINE how many are pinned for certain. pinned may be NULL. */
 KVC_API int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t ttl_ns,
                     uint64_t deadline_ns, size_t* pinned);
+/* Ends this client's pins, and those of clients that closed: nobody else's. */
 KVC_API int kvc_unpin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns);
 /* Removes every block of the space, or of the whole namespace, reservations included. *blocks: how many; may
  * be NULL. */

@@ -139,6 +139,20 @@ TEST(CrossChecks, AFarTooLargeTierIsToldWhatFits) {
       check_memory_fits(*advised.config, limits_of(16 * kGi), {table_bytes(*advised.config), 0}).is_ok());
 }
 
+TEST(CrossChecks, U01AnIndexThatIsFarTooLargeIsTheKnobThatIsNamed) {
+  const ConfigLoad load = load_text("host:\n  bytes: 1GiB\nindex:\n  blocks_max: 4294967296\n");
+  const Status refused = check_memory_fits(*load.config, limits_of(16 * kGi), {table_bytes(*load.config), 0});
+  EXPECT_TRUE(
+      has(refused.message(), "; lower index.blocks_max, 4294967296, whose tables these are, to at most "))
+      << refused.message();
+  EXPECT_FALSE(has(refused.message(), "set host.bytes")) << refused.message();
+  const std::size_t at = refused.message().rfind("at most ");
+  const ConfigLoad advised =
+      load_text("host:\n  bytes: 1GiB\nindex:\n  blocks_max: " + refused.message().substr(at + 8) + "\n");
+  EXPECT_TRUE(
+      check_memory_fits(*advised.config, limits_of(16 * kGi), {table_bytes(*advised.config), 0}).is_ok());
+}
+
 TEST(CrossChecks, AWrongSlabSizeHasOneProposal) {
   const std::string errors = errors_of("host:\n  bytes: 64MiB\n  slab_bytes: 3MiB\n");
   EXPECT_TRUE(has(errors, "no multiple of the page size, 2 MiB; write 4MiB"));

@@ -64,6 +64,45 @@ TEST_F(Complaints, specs_that_run_out_are_said_before_they_do) {
   EXPECT_NE(complaints().find("namespace greedy"), std::string::npos) << "who has most is named";
 }
 
+TEST_F(Complaints, what_one_client_leases_and_pins_counts_once_and_together) {
+  put(*client_, space_, keys_of(1, 48));
+  (void)call(*holder_, Op::kPin, space_, keys_of(1, 20), 60 * kNsPerSecond);
+  std::vector<SimLease> leases;
+  for (const Key& key : keys_of(1, 20)) leases.push_back(*holder_->acquire(space_, key));
+  EXPECT_EQ(complaints(), "") << "the same 20 of 64";
+  for (const Key& key : keys_of(1, 20, 20)) leases.push_back(*holder_->acquire(space_, key));
+  EXPECT_NE(
+      complaints().find("pid 4711 (sim) holds 160 KiB of namespace main, leases 160 KiB and pins 80 KiB"),
+      std::string::npos)
+      << complaints();
+  for (SimLease& lease : leases) SimClient::release(lease);
+  EXPECT_EQ(complaints(), "");
+}
+
+TEST_F(Complaints, pins_of_a_client_that_closed_are_complained_of_too) {
+  put(*client_, space_, keys_of(1, 48));
+  (void)call(*holder_, Op::kPin, space_, keys_of(1, 40), 60 * kNsPerSecond);
+  EXPECT_NE(complaints().find("pid 4711 (sim) holds"), std::string::npos) << complaints();
+  end_process(*holder_);
+  EXPECT_NE(complaints().find("pid 4711 (closed) holds"), std::string::npos) << complaints();
+  EXPECT_EQ(complaints().find("disconnected"), std::string::npos) << complaints();
+  advance(61 * kNsPerSecond);
+  EXPECT_EQ(complaints(), "");
+}
+
+// A small namespace's memory is its limit, not the tier.
+TEST_F(Complaints, a_client_is_measured_by_its_namespaces_memory) {
+  store_->namespace_limit("main", 16 * kBlock);
+  put(*client_, space_, keys_of(1, 12));
+  std::vector<SimLease> leases;
+  for (const Key& key : keys_of(1, 8)) leases.push_back(*holder_->acquire(space_, key));
+  EXPECT_EQ(complaints(), "");
+  leases.push_back(*holder_->acquire(space_, pattern_key(1, 8)));
+  EXPECT_NE(complaints().find("pid 4711 (sim) holds 36 KiB of namespace main"), std::string::npos)
+      << complaints();
+  for (SimLease& lease : leases) SimClient::release(lease);
+}
+
 TEST_F(Complaints, a_client_that_is_disconnected_and_still_runs_is_named) {
   (void)reserve(*holder_, space_, keys_of(1, 3));
   store_->session_hang_up(holder_->session());

@@ -82,7 +82,7 @@ TEST_F(EmptyingHolders, P_03_a_pin_in_every_slab_is_as_good_as_a_lease) {
   expect_refused(want(), Cause::kPinnedBy, kHolder);
   end_process(*holder_);
   advance(kNsPerSecond);
-  expect_refused(want(), Cause::kPinnedBy, 0);
+  expect_refused(want(), Cause::kPinnedBy, kHolder);
   advance(60 * kNsPerSecond);
   EXPECT_EQ(want().code, Code::kOk);
 }

@@ -43,6 +43,99 @@ TEST_F(PinTest, F_01_a_second_pin_replaces_the_expiry) {
   EXPECT_EQ(stats().blocks_pinned, 0U);
 }
 
+// A pin is a promise to the one who asked for it: nobody else shortens it, or takes it back.
+TEST_F(PinTest, F_01_another_clients_shorter_pin_leaves_the_longer_one) {
+  SimClient& first = add_client();
+  SimClient& second = add_client();
+  const SpaceId space = usual_space(first);
+  (void)usual_space(second);
+  put(first, space, keys_of(1, 2));
+  (void)call(first, Op::kPin, space, keys_of(1, 2), 60 * kNsPerSecond);
+  EXPECT_EQ(call(second, Op::kPin, space, keys_of(1, 2), kNsPerMs).count, 2U);
+  advance(2 * kNsPerMs);
+  EXPECT_EQ(stats().blocks_pinned, 2U);
+  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 2)).count, 0U) << "its own is over";
+  EXPECT_EQ(stats().blocks_pinned, 2U);
+  EXPECT_EQ(call(first, Op::kUnpin, space, keys_of(1, 2)).count, 2U);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_the_shorter_of_two_clients_pins_stays_when_the_longer_one_is_taken_back) {
+  SimClient& first = add_client();
+  SimClient& second = add_client();
+  const SpaceId space = usual_space(first);
+  (void)usual_space(second);
+  put(first, space, keys_of(1, 2));
+  (void)call(first, Op::kPin, space, keys_of(1, 2), 5 * kNsPerSecond);
+  (void)call(second, Op::kPin, space, keys_of(1, 2), 60 * kNsPerSecond);
+  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 2)).count, 2U);
+  EXPECT_EQ(stats().blocks_pinned, 2U);
+  advance(4 * kNsPerSecond);
+  EXPECT_EQ(stats().blocks_pinned, 2U);
+  advance(kNsPerSecond + 1);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_of_three_clients_pins_the_two_that_last_longest_are_kept) {
+  SimClient& first = add_client();
+  SimClient& second = add_client();
+  SimClient& third = add_client();
+  const SpaceId space = usual_space(first);
+  (void)usual_space(second);
+  (void)usual_space(third);
+  put(first, space, keys_of(1, 1));
+  (void)call(first, Op::kPin, space, keys_of(1, 1), 20 * kNsPerSecond);
+  (void)call(second, Op::kPin, space, keys_of(1, 1), 10 * kNsPerSecond);
+  (void)call(third, Op::kPin, space, keys_of(1, 1), 30 * kNsPerSecond);
+  (void)call(third, Op::kPin, space, keys_of(1, 1), 5 * kNsPerSecond);  // its own it may shorten
+  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 1)).count, 0U);
+  advance(5 * kNsPerSecond + 1);
+  EXPECT_EQ(call(third, Op::kUnpin, space, keys_of(1, 1)).count, 0U);
+  EXPECT_EQ(stats().blocks_pinned, 1U);
+  EXPECT_EQ(call(first, Op::kUnpin, space, keys_of(1, 1)).count, 1U);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_pins_of_a_client_that_closed_can_be_taken_back_by_anybody) {
+  SimClient& first = add_client();
+  SimClient& second = add_client();
+  const SpaceId space = usual_space(first);
+  (void)usual_space(second);
+  put(first, space, keys_of(1, 2));
+  (void)call(first, Op::kPin, space, keys_of(1, 2), 60 * kNsPerSecond);
+  end_process(first);
+  (void)call(second, Op::kPin, space, keys_of(1, 2), kNsPerMs);
+  advance(2 * kNsPerMs);
+  EXPECT_EQ(stats().blocks_pinned, 2U) << "not shortened";
+  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 2)).count, 2U);
+  EXPECT_EQ(stats().blocks_pinned, 0U);
+}
+
+TEST_F(PinTest, F_01_who_is_refused_for_pins_is_told_whose_they_are_also_when_it_closed) {
+  SimClient& holder = add_client("main", 4711);
+  SimClient& other = add_client("main", 4712);
+  SimClient& writer = add_client();
+  const SpaceId space = usual_space(holder);
+  (void)usual_space(other);
+  (void)usual_space(writer);
+  for (std::uint64_t chain = 0; chain < 64; ++chain) put(writer, space, keys_of(chain, 1));
+  for (std::uint64_t chain = 0; chain < 30; ++chain)
+    (void)call(holder, Op::kPin, space, keys_of(chain, 1), 60 * kNsPerSecond);
+  for (std::uint64_t chain = 30; chain < 50; ++chain)
+    (void)call(other, Op::kPin, space, keys_of(chain, 1), 60 * kNsPerSecond);
+  end_process(other);
+  (void)reserve(writer, space, keys_of(1000, 40), true);
+  EXPECT_EQ(last_completion_.cause, Cause::kPinnedBy);
+  EXPECT_EQ(last_completion_.detail, 4711U);
+  end_process(holder);
+  (void)reserve(writer, space, keys_of(1000, 40), true);
+  EXPECT_EQ(last_completion_.cause, Cause::kPinnedBy);
+  EXPECT_EQ(last_completion_.detail, 4711U);
+  for (std::uint64_t chain = 0; chain < 15; ++chain) (void)call(writer, Op::kUnpin, space, keys_of(chain, 1));
+  (void)reserve(writer, space, keys_of(1000, 40), true);
+  EXPECT_EQ(last_completion_.detail, 4712U) << "now that one has most";
+}
+
 TEST_F(PinTest, F_01_unpin_and_missing_keys) {
   SimClient& client = add_client();
   const SpaceId space = usual_space(client);
@@ -114,6 +207,25 @@ TEST_F(PinTest, F_01_pins_are_seen_in_every_list) {
   EXPECT_EQ(view.used_bytes, 8 * kBlock);
   advance(5 * kNsPerSecond + 1);
   EXPECT_EQ(seen("closed"), 0U);
+}
+
+TEST_F(PinTest, F_01_many_pins_that_end_together_end_in_bounded_pieces_and_cost_the_others_nothing) {
+  constexpr std::size_t kShort = 2500;
+  constexpr std::size_t kBlocks = kShort + 500;
+  make_store(4 * 1024, {.slab_bytes = 1024 * kBlock});
+  clients_.clear();
+  SimClient& client = add_client();
+  const SpaceId space = usual_space(client);
+  put_chain(client, space, keys_of(1, kBlocks));
+  ASSERT_EQ(call(client, Op::kPin, space, keys_of(1, kShort), kNsPerSecond).count, kShort);
+  ASSERT_EQ(call(client, Op::kPin, space, keys_of(1, 500, kShort), 60 * kNsPerSecond).count, 500U);
+  clock_.advance(kNsPerSecond + 1);
+  EXPECT_LE(store_->next_deadline(), clock_.now_ns());
+  for (const std::size_t left : {kBlocks - 1024, kBlocks - 2048, kBlocks - kShort}) {
+    (void)store_->do_work();
+    EXPECT_EQ(stats().blocks_pinned, left);
+  }
+  EXPECT_GT(store_->next_deadline(), clock_.now_ns());
 }
 
 // The budget is a running count: every way in which a pin ends gives it back.

@@ -80,6 +80,61 @@ TEST_F(Sharing, L_07_all_or_nothing_never_overcommits_and_starves_nobody) {
   for (Actor& each : actors) each.client->abort(each.held);
 }
 
+std::uint32_t slabs_on_their_way(StoreState& state) {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < state.memory.slab_count(); ++i)
+    count += state.memory.slab(SlabIndex{i}).retire != nullptr ? 1 : 0;
+  return count;
+}
+
+TEST_F(Sharing, F_05_a_stopped_process_does_not_keep_the_memory_of_a_third_namespace_from_another) {
+  make_store(64);
+  SimClient& stopped = add_client("stopped");
+  SimClient& giving = add_client("giving");
+  put(stopped, usual_space(stopped), keys_of(1, 32));
+  put(giving, usual_space(giving), keys_of(2, 32));
+  SimClient& wanting = add_client("wanting");
+  const SpaceId space = usual_space(wanting);
+  answers_revocations_ = false;
+  const auto ask = [&](std::uint64_t chain) {
+    const std::uint32_t request = wanting.reserve(space, keys_of(chain, 4), {});
+    settle();
+    giving.acknowledge();
+    advance(20 * kNsPerMs);
+    EXPECT_TRUE(wanting.is_answered(request));
+    commit(wanting, wanting.reserved(request));
+    return wanting.completion(request);
+  };
+  const Completion first = ask(10);
+  EXPECT_EQ(first.cause, Cause::kWriterBusy);
+  EXPECT_EQ(first.detail, 1000U);
+  for (std::uint64_t chain = 11; chain < 14; ++chain) EXPECT_EQ(ask(chain).count, 4U);
+  EXPECT_EQ(stopped.removals(), 1U) << "it is not asked again";
+  EXPECT_EQ(slabs_on_their_way(store_->state()), 1U);
+  answers_revocations_ = true;
+  settle();
+  EXPECT_EQ(slabs_on_their_way(store_->state()), 0U);
+  EXPECT_EQ(ask(14).count, 4U);
+}
+
+TEST_F(Sharing, F_05_few_slabs_are_on_their_way_however_many_processes_are_stopped) {
+  make_store(64);
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    SimClient& client = add_client("n" + std::to_string(i));
+    put(client, usual_space(client), keys_of(i, 8));
+  }
+  SimClient& wanting = add_client("wanting");
+  const SpaceId space = usual_space(wanting);
+  answers_revocations_ = false;
+  for (std::uint64_t chain = 100; chain < 110; ++chain) {
+    (void)wanting.reserve(space, keys_of(chain, 1), {});
+    advance(20 * kNsPerMs);
+  }
+  EXPECT_EQ(slabs_on_their_way(store_->state()), 4U);
+  answers_revocations_ = true;
+  settle();
+}
+
 TEST_F(Sharing, a_slab_changes_its_writer_only_after_the_answer) {
   make_store(16);
   SimClient& first = add_client();

@@ -222,6 +222,7 @@ int SimClient::match(SpaceId space, const Key& key) {
 }
 
 void SimClient::log_access(SpaceId space, const Key& last, std::uint16_t count) {
+  if (directory_.is_moved()) map_directory();
   Residency at;
   if (!directory_.find(space, last, at)) return;
   const std::span<std::byte> memory(channel() + ChannelLayout::kAccessLog, ChannelLayout::kAccessLogBytes);

@@ -1,6 +1,7 @@
 // Pins: kept for sure, with an expiry, within a budget.
 
 #include "daemon/flow/admin.h"
+#include "daemon/flow/pin.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {
@@ -213,19 +214,18 @@ TEST_F(PinTest, F_01_many_pins_that_end_together_end_in_bounded_pieces_and_cost_
   constexpr std::size_t kShort = 2500;
   constexpr std::size_t kBlocks = kShort + 500;
   make_store(4 * 1024, {.slab_bytes = 1024 * kBlock});
-  clients_.clear();
   SimClient& client = add_client();
   const SpaceId space = usual_space(client);
   put_chain(client, space, keys_of(1, kBlocks));
   ASSERT_EQ(call(client, Op::kPin, space, keys_of(1, kShort), kNsPerSecond).count, kShort);
   ASSERT_EQ(call(client, Op::kPin, space, keys_of(1, 500, kShort), 60 * kNsPerSecond).count, 500U);
   clock_.advance(kNsPerSecond + 1);
-  EXPECT_LE(store_->next_deadline(), clock_.now_ns());
+  EXPECT_LE(pins_next_expiry(store_->state()), clock_.now_ns());
   for (const std::size_t left : {kBlocks - 1024, kBlocks - 2048, kBlocks - kShort}) {
     (void)store_->do_work();
     EXPECT_EQ(stats().blocks_pinned, left);
   }
-  EXPECT_GT(store_->next_deadline(), clock_.now_ns());
+  EXPECT_GT(pins_next_expiry(store_->state()), clock_.now_ns());
 }
 
 // The budget is a running count: every way in which a pin ends gives it back.

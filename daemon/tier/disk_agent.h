@@ -53,7 +53,8 @@ class DiskAgent final : public Agent {
   [[nodiscard]] const DiskSnapshotCell& snapshot() const { return snapshot_; }
 
  private:
-  static constexpr std::size_t kCommandsMax = 256;  ///< of a round
+  static constexpr std::size_t kCommandsMax = 256;   ///< of a round
+  static constexpr std::size_t kForgetsStep = 1024;  ///< of a round
   static constexpr std::size_t kOutboxNews = 512;
   static constexpr std::size_t kPutsWaitingMax = 512;  ///< beyond, takes_puts() is false
   static constexpr std::uint32_t kQuietRounds = 3;
@@ -71,6 +72,7 @@ class DiskAgent final : public Agent {
   };
 
   // commands: disk_agent_commands.cc
+  std::size_t take_forgets();
   std::size_t take_commands();
   [[nodiscard]] bool take(const DiskCommand& command);
   void take_slab(const DiskCommand& command);

@@ -43,6 +43,8 @@ void TierWatch::tell_recovered(const DiskSnapshot& view) {
   }
   const std::string missing = missing_path_text(facts_, view);
   if (!missing.empty()) log_.warn("an NVMe path is missing", {{"cause", missing}});
+  const std::string unread = unread_segments_text(view);
+  if (!unread.empty()) log_.error("segments of the NVMe tier could not be read", {{"cause", unread}});
 }
 
 void TierWatch::look_at_path(std::size_t place, const DiskPathSnapshot& path) {

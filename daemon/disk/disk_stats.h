@@ -70,6 +70,10 @@ struct DiskStats {
   std::uint64_t recovered_footers = 0;
   std::uint64_t recovered_scans = 0;
   std::uint64_t recovered_dropped = 0;  ///< segments
+  std::uint64_t recovered_unread =
+      0;  ///< segments of which the device did not give all: as they were, for the next start
+  std::uint64_t recovered_withheld =
+      0;  ///< blocks that a mark in those may void: not told, for the next start
 
   [[nodiscard]] std::uint64_t bytes_written_total() const {
     std::uint64_t sum = 0;

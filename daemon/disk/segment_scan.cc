@@ -17,6 +17,8 @@ void SegmentScan::start(StorePath& path, const SegmentContext& segment, OpenInde
   index.clear();
   at_ = data_end_ = data_offset(segment.geometry);
   chunk_ = kChunkBytes;
+  is_whole_ = true;
+  units_unread_ = 0;
   born_min_ = kNobodyBorn;
   step_ = Step::kSeek;
   next_read(now_ns);
@@ -76,16 +78,27 @@ void SegmentScan::step(TimeNs now_ns) {
 void SegmentScan::skip_unreadable() {
   const std::uint32_t unit = segment_.geometry.alignment;
   if (step_ == Step::kSeek) {
-    if (chunk_ == unit) at_ += unit;
+    if (chunk_ == unit) {
+      at_ += unit;
+      lose_units(1);
+    }
     chunk_ = unit;
   } else if (step_ == Step::kHeaders) {
+    const std::uint64_t bytes = group_header_bytes(segment_.geometry, group_.count, group_.header_stride);
+    lose_units((bytes + unit - 1) / unit);
     at_ = std::max(at_ + unit, group_.next);
     step_ = Step::kSeek;
   } else if (!is_single_) {
     is_single_ = true;
   } else {
     record_ = run_end_;
+    lose_units(0);  // whose payload it is was read
   }
+}
+
+void SegmentScan::lose_units(std::uint64_t units) {
+  is_whole_ = false;
+  units_unread_ += units;
 }
 
 void SegmentScan::look(std::uint64_t bytes) {

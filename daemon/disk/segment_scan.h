@@ -25,6 +25,10 @@ class SegmentScan {
   [[nodiscard]] bool is_done() const { return step_ == Step::kDone; }
   /// Where the last group ends.
   [[nodiscard]] std::uint64_t data_end() const { return data_end_; }
+  /// Each part of it could be read; else its index tells less than there is.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  /// Units that could not be read, in which records may begin.
+  [[nodiscard]] std::uint64_t units_unread() const { return units_unread_; }
   /// Of blocks that are right.
   [[nodiscard]] std::uint64_t born_min() const { return born_min_; }
 
@@ -40,6 +44,7 @@ class SegmentScan {
   [[nodiscard]] bool plan_payloads(std::uint64_t& offset, std::uint64_t& bytes);
   void after_payloads(std::uint64_t bytes);
   void skip_unreadable();
+  void lose_units(std::uint64_t units);
   [[nodiscard]] DiskFault header(std::uint32_t i, DiskRecord& out) const;
   void enter(const DiskRecord& record);
 
@@ -59,6 +64,8 @@ class SegmentScan {
   std::uint32_t run_end_ = 0;       ///< of those whose payloads are being read
   std::uint64_t run_offset_ = 0;
   bool is_single_ = false;  ///< payloads one by one, since a read of several failed
+  bool is_whole_ = true;
+  std::uint64_t units_unread_ = 0;
   std::uint64_t data_end_ = 0;
   std::uint64_t born_min_ = kNobodyBorn;
   DiskRecord record_buffer_{};

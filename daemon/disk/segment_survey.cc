@@ -44,6 +44,7 @@ void SegmentSurvey::begin_batch(TimeNs now_ns) {
 void SegmentSurvey::end_batch() {
   const std::span<const IoPiece> pieces = std::as_const(pieces_).pieces();
   for (std::size_t i = 0; i + 1 < pieces.size(); i += 2) {
+    found_[next_ + i / 2].is_header_unread = pieces[i].state != IoPiece::State::kDone;
     look(static_cast<std::uint32_t>(next_ + i / 2), unit(i).first(pieces[i].bytes),
          unit(i + 1).first(pieces[i + 1].bytes));
   }

@@ -14,6 +14,7 @@ class SegmentSurvey {
   struct Found {
     SegmentFindings findings;       ///< but for the index
     std::uint32_t index_bytes = 0;  ///< of an intact trailer
+    bool is_header_unread = false;  ///< the device failed: it may be whole
   };
 
   static constexpr std::size_t kBatch = 16;

@@ -48,6 +48,8 @@ bool SegmentTable::may_be_victim(const SegmentRow& row) const {
   if (row.is_void) return true;
   // Without a list of what is in it: only where it is known that nothing of use is.
   if (row.index_bytes == 0) return row.is_ours && row.live_count == 0 && row.marks == 0;
+  // What was not told looks dead, and comes back with the next start.
+  if (row.is_withheld && count(SegmentState::kFree) > 1) return false;
   return row.marks == 0 || count(SegmentState::kFree) > 0;
 }
 
@@ -62,6 +64,11 @@ bool SegmentTable::has_victim() const {
 }
 
 std::optional<std::uint32_t> SegmentTable::pick_victim() const {
+  const std::optional<std::uint32_t> told = pick_victim(false);
+  return told.has_value() ? told : pick_victim(true);
+}
+
+std::optional<std::uint32_t> SegmentTable::pick_victim(bool is_withheld) const {
   const std::uint64_t newest = newest_generation();
   const auto benefit_to_cost = [&](const SegmentRow& row) {
     if (row.live_count == 0) return std::numeric_limits<double>::infinity();
@@ -74,7 +81,7 @@ std::optional<std::uint32_t> SegmentTable::pick_victim() const {
   double best_ratio = 0;
   for (std::uint32_t i = 0; i < count(); ++i) {
     const SegmentRow& row = rows_[i];
-    if (!may_be_victim(row)) continue;
+    if (row.is_withheld != is_withheld || !may_be_victim(row)) continue;
     const double ratio = benefit_to_cost(row);
     const bool is_older = best.has_value() && row.generation < rows_[*best].generation;
     if (best.has_value() && (ratio < best_ratio || (ratio == best_ratio && !is_older))) continue;

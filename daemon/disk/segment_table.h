@@ -56,6 +56,7 @@ struct SegmentRow {
   SegmentState state = SegmentState::kFree;
   /// Nothing in it is of use: dropped by recovery, or its header was never written. Erased without a look.
   bool is_void = false;
+  bool is_withheld = false;  ///< has blocks that were not told: reclaimed only where there is no other
   bool is_ours = false;  ///< opened in this life: each of its blocks was told, each of its marks is counted
 };
 
@@ -101,6 +102,7 @@ class SegmentTable {
 
  private:
   [[nodiscard]] bool may_be_victim(const SegmentRow& row) const;
+  [[nodiscard]] std::optional<std::uint32_t> pick_victim(bool is_withheld) const;
   [[nodiscard]] std::uint64_t newest_generation() const;
 
   std::vector<SegmentRow> rows_;

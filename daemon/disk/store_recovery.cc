@@ -19,6 +19,7 @@ void StoreRecovery::step(TimeNs now_ns) {
   if (step_ == Step::kFooters) step_footers(now_ns);
   if (step_ == Step::kScans) step_scans(now_ns);
   if (step_ == Step::kEntries) step_entries(now_ns);
+  if (step_ == Step::kUnread) step_unread(now_ns);
 }
 
 bool StoreRecovery::is_any_busy() const {
@@ -107,7 +108,16 @@ void StoreRecovery::settle(Path& path, std::uint32_t segment, const SegmentFindi
     row.is_void = !is_unread;
     row.born_min = row.is_void ? kNobodyBorn : 0;
     ++shared_.stats.recovered_dropped;
+    if (!(*path.found)[segment].is_header_unread) return;
+    // Whatever marks it has: nothing says when they were written, and that is more than one unit.
+    ++shared_.stats.recovered_unread;
+    lose_marks(2, sequence_number(shared_.epoch, 0));
   }
+}
+
+void StoreRecovery::lose_marks(std::uint64_t units, std::uint64_t born_end) {
+  units_lost_ += units;
+  if (units > 0) lost_born_ = std::max(lost_born_, born_end);
 }
 
 void StoreRecovery::take_mark(const RecordOrder& mark, SegmentRow& row) {
@@ -142,9 +152,7 @@ void StoreRecovery::step_scans(TimeNs now_ns) {
     scans_.pop_back();
   }
   if (scans_.empty()) {
-    shared_.marks.finish();
-    cursor_ = {};
-    step_ = Step::kEntries;
+    end_scans();
   } else {
     Path& path = paths_[scans_.back().path];
     const std::uint32_t segment = scans_.back().segment;
@@ -154,9 +162,28 @@ void StoreRecovery::step_scans(TimeNs now_ns) {
   }
 }
 
+void StoreRecovery::end_scans() {
+  shared_.marks.finish();
+  if (units_lost_ > 1 || shared_.is_path_missing) withheld_born_ = lost_born_;
+  cursor_ = {};
+  step_ = Step::kEntries;
+}
+
+// Its marks count as long as it is there, and marks elsewhere stay for what it may have.
+void StoreRecovery::leave_unread() {
+  Path& path = paths_[scans_.back().path];
+  SegmentRow& row = path.path->segments[scans_.back().segment];
+  row.born_min = 0;
+  ++shared_.stats.recovered_unread;
+  // Only the epoch that opened a segment writes to it.
+  lose_marks(scan_.units_unread(), sequence_number(row.epoch + 1, 0));
+  path.writer->index_for_recovery().clear();
+  unread_.push_back(scans_.back());
+  scans_.pop_back();
+}
+
 void StoreRecovery::after_scan() {
   is_scanning_ = false;
-  is_sealing_ = true;
   Path& path = paths_[scans_.back().path];
   const std::uint32_t segment = scans_.back().segment;
   SegmentRow& row = path.path->segments[segment];
@@ -165,6 +192,8 @@ void StoreRecovery::after_scan() {
   for (const IndexEntry& entry : index.entries()) {
     if (entry.kind != RecordKind::kBlock) take_mark(order_of(entry, index.scopes()[entry.scope]), row);
   }
+  if (!scan_.is_whole()) return leave_unread();
+  is_sealing_ = true;
   path.writer->seal_recovered(segment, scan_.data_end());
 }
 
@@ -175,8 +204,40 @@ void StoreRecovery::step_entries(TimeNs now_ns) {
     while (!load->is_busy && begin_entries(*load, now_ns)) {
     }
   }
-  if (is_any_busy()) return;
-  step_ = Step::kDone;
+  if (!is_any_busy()) step_ = Step::kUnread;
+}
+
+// Scanned once more, as no footer lists them; the marks are known now.
+void StoreRecovery::step_unread(TimeNs now_ns) {
+  if (is_scanning_) {
+    scan_.step(now_ns);
+    if (!scan_.is_done() || !deliver_unread()) return;
+    is_scanning_ = false;
+    unread_.pop_back();
+  }
+  if (unread_.empty()) {
+    step_ = Step::kDone;
+    return;
+  }
+  Path& path = paths_[unread_.back().path];
+  next_entry_ = 0;
+  scan_.start(*path.path, path.path->context(unread_.back().segment), path.writer->index_for_recovery(),
+              now_ns);
+  is_scanning_ = true;
+}
+
+// False: the owner has to take events first.
+bool StoreRecovery::deliver_unread() {
+  Path& path = paths_[unread_.back().path];
+  OpenIndex& index = path.writer->index_for_recovery();
+  for (; next_entry_ < index.entries().size(); ++next_entry_) {
+    if (!shared_.events.has_room(kGroupRecordsMax)) return false;
+    const IndexEntry& entry = index.entries()[next_entry_];
+    if (entry.kind == RecordKind::kBlock)
+      deliver(*path.path, unread_.back().segment, entry, index.scopes()[entry.scope]);
+  }
+  index.clear();
+  return true;
 }
 
 bool StoreRecovery::begin_entries(Load& load, TimeNs now_ns) {
@@ -206,21 +267,27 @@ bool StoreRecovery::deliver(Load& load) {
     for (; load.next_entry < footer.entry_count(); ++load.next_entry) {
       if (!shared_.events.has_room(kGroupRecordsMax)) return false;
       const IndexEntry entry = footer.entry(load.next_entry);
-      if (entry.kind == RecordKind::kBlock) deliver(footer, entry, footer.scope(entry));
+      if (entry.kind == RecordKind::kBlock)
+        deliver(footer.path(), footer.segment(), entry, footer.scope(entry));
     }
   }
   load.is_busy = false;
   return true;
 }
 
-void StoreRecovery::deliver(const FooterLoad& footer, const IndexEntry& entry, const IndexScope& scope) {
+void StoreRecovery::deliver(StorePath& path, std::uint32_t segment, const IndexEntry& entry,
+                            const IndexScope& scope) {
   if (shared_.marks.voids(order_of(entry, scope))) {
     ++shared_.stats.recovered_void;
     return;
   }
-  const StorePath& path = footer.path();
-  const DiskLocator locator = make_locator(path.context(footer.segment()).identity, entry);
-  footer.path().segments.count_live(locator);
+  if (entry.born < withheld_born_) {
+    ++shared_.stats.recovered_withheld;
+    path.segments[segment].is_withheld = true;
+    return;
+  }
+  const DiskLocator locator = make_locator(path.context(segment).identity, entry);
+  path.segments.count_live(locator);
   ++shared_.stats.recovered_blocks;
   shared_.events.push({.kind = DiskEventKind::kEntry,
                        .path = static_cast<std::uint8_t>(path.number),

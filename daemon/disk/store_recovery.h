@@ -2,6 +2,10 @@
 // From segments to entries: all footers are read once for marks and for what each segment is, segments without one are
 // scanned and sealed, then all footers are read again and their blocks delivered, those that a mark voids left out. The
 // memory is that of a few footers, however large the store.
+//
+// A segment of which the device does not give all is neither sealed nor called void: what was read of it is delivered, and
+// the next start scans it again. A mark may be in what was not read. One unit holds no mark's only copy (README); where it
+// is more, or a path is missing, every block that such a mark could void is withheld: it waits for that start too.
 
 #include <memory>
 #include <span>
@@ -33,7 +37,7 @@ class StoreRecovery {
   [[nodiscard]] std::uint64_t total() const { return total_count_; }
 
  private:
-  enum class Step : std::uint8_t { kFooters, kScans, kEntries, kDone };
+  enum class Step : std::uint8_t { kFooters, kScans, kEntries, kUnread, kDone };
   struct Cursor {
     std::size_t path = 0;
     std::uint32_t segment = 0;
@@ -57,7 +61,12 @@ class StoreRecovery {
   void step_entries(TimeNs now_ns);
   [[nodiscard]] bool begin_entries(Load& load, TimeNs now_ns);
   [[nodiscard]] bool deliver(Load& load);
-  void deliver(const FooterLoad& footer, const IndexEntry& entry, const IndexScope& scope);
+  void deliver(StorePath& path, std::uint32_t segment, const IndexEntry& entry, const IndexScope& scope);
+  void leave_unread();
+  void lose_marks(std::uint64_t units, std::uint64_t born_end);
+  void end_scans();
+  void step_unread(TimeNs now_ns);
+  [[nodiscard]] bool deliver_unread();
   [[nodiscard]] bool is_any_busy() const;
 
   StoreShared& shared_;
@@ -66,7 +75,12 @@ class StoreRecovery {
   SegmentScan scan_;
   JobStep<Step> step_{shared_.io.changes(), Step::kFooters};
   Cursor cursor_;
-  std::vector<Cursor> scans_;  ///< segments that are to be scanned
+  std::vector<Cursor> scans_;        ///< segments that are to be scanned
+  std::vector<Cursor> unread_;       ///< of those, segments of which a part could not be read
+  std::size_t next_entry_ = 0;       ///< of one of them, to be delivered
+  std::uint64_t units_lost_ = 0;     ///< units, in which marks may be that nobody read
+  std::uint64_t lost_born_ = 0;      ///< those marks were born before it
+  std::uint64_t withheld_born_ = 0;  ///< blocks that were born before it are not told
   bool is_scanning_ = false;
   bool is_sealing_ = false;
   std::uint64_t done_count_ = 0;

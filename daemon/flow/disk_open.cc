@@ -68,7 +68,7 @@ void remove_slabs(StoreState& state) {
 
 DiskTier::DiskTier(DiskPort& given, std::uint32_t blocks_max, std::uint64_t seed, bool writes_through)
     : port(given),
-      outbox(kDiskOutboxMax),
+      outbox(kDiskOutboxMax + kDiskAnswersMax),
       committed(writes_through ? std::min(blocks_max, kCommittedMax) : 0),
       orphans(blocks_max, seed) {
   locators.reserve(blocks_max);

@@ -24,7 +24,7 @@ std::size_t flush_forgets(DiskTier& disk) {
 }  // namespace
 
 bool disk_has_room(const StoreState& state, std::size_t count) {
-  return state.disk->outbox.room() >= count;
+  return state.disk->outbox.room() >= count + kDiskAnswersMax;
 }
 
 void disk_send(StoreState& state, const DiskCommand& command) {
@@ -39,7 +39,7 @@ std::size_t disk_flush(StoreState& state) {
     return 0;
   }
   const std::size_t sent = disk.outbox.flush(disk.port);
-  return disk.outbox.is_empty() ? sent + flush_forgets(disk) : sent;
+  return sent + flush_forgets(disk);
 }
 
 void disk_attach(StoreState& state, BlockId id, const DiskLocator& locator) {

@@ -7,7 +7,7 @@
 
 namespace kvtier {
 
-/// Without room nothing is decided that needs `count` commands.
+/// Without room nothing is decided that needs `count` commands. Answers to questions need not ask: places are kept.
 [[nodiscard]] bool disk_has_room(const StoreState& state, std::size_t count);
 void disk_send(StoreState& state, const DiskCommand& command);
 /// Hands over what waits. Returns how much.

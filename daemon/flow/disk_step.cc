@@ -60,13 +60,13 @@ void handle(StoreState& state, const DiskNews& news) {
   }
 }
 
-// What is answered may name copies that nobody names, each a forget: so few are taken that all find their place.
+// What is told may name copies that nobody names, each a forget: so few are taken that all find their place. Nothing else
+// holds it up, least of all commands that cannot be sent: the agent may be waiting for room for its news (DiskChannel).
 std::size_t receive(StoreState& state) {
   DiskTier& disk = *state.disk;
   std::size_t received = 0;
   DiskNews news;
-  while (received < kNewsStep && disk.forgets.size() < kDiskNewsMax && disk_has_room(state, 1) &&
-         disk.port.receive(news)) {
+  while (received < kNewsStep && disk.forgets.size() < kDiskNewsMax && disk.port.receive(news)) {
     handle(state, news);
     ++received;
   }

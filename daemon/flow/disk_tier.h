@@ -17,8 +17,9 @@ namespace kvtier {
 /// Puts that are not answered yet: what keeps a device busy, and no more than can be waited for.
 inline constexpr std::uint32_t kPutsOpenMax = 1024;
 inline constexpr std::uint64_t kPutBytesMax = std::uint64_t{128} << 20;
-/// Commands decided and not sent.
+/// Commands decided and not sent, and places kept for answers to reclaim's questions: so many are open at most.
 inline constexpr std::size_t kDiskOutboxMax = 1024;
+inline constexpr std::size_t kDiskAnswersMax = kDiskGroupMax;
 
 /// What a tag of ours stands for: the kind in the top byte, a number below.
 enum class DiskTag : std::uint8_t { kPut = 1, kGet = 2, kMark = 3 };

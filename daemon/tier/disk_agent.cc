@@ -41,6 +41,7 @@ std::size_t DiskAgent::do_work(TimeNs now_ns) {
   now_ns_ = now_ns;
   std::size_t work = deliver();
   if (is_open_) work += store_->do_work(now_ns);
+  work += take_forgets();
   work += take_events();
   work += take_commands();
   work += hand_puts() + hand_gets();

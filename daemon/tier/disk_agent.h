@@ -53,7 +53,8 @@ class DiskAgent final : public Agent {
   [[nodiscard]] const DiskSnapshotCell& snapshot() const { return snapshot_; }
 
  private:
-  static constexpr std::size_t kCommandsMax = 256;  ///< of a round
+  static constexpr std::size_t kCommandsMax = 256;   ///< of a round
+  static constexpr std::size_t kForgetsStep = 1024;  ///< of a round
   static constexpr std::size_t kOutboxNews = 512;
   static constexpr std::uint64_t kBudgetLowPart = 4;   ///< of the burst: below, wants_evidence() is true
   static constexpr std::size_t kPutsWaitingMax = 512;  ///< beyond, takes_puts() is false
@@ -72,6 +73,7 @@ class DiskAgent final : public Agent {
   };
 
   // commands: disk_agent_commands.cc
+  std::size_t take_forgets();
   std::size_t take_commands();
   [[nodiscard]] bool take(const DiskCommand& command);
   void take_slab(const DiskCommand& command);

@@ -3,6 +3,14 @@
 
 namespace kvtier {
 
+// Whatever the outbox holds: the conductor takes no news while it has many of these to hand over (DiskChannel).
+std::size_t DiskAgent::take_forgets() {
+  std::size_t taken = 0;
+  for (DiskLocator locator; taken < kForgetsStep && channel_.forgets.pop(locator); ++taken)
+    store_->forget(locator);
+  return taken;
+}
+
 std::size_t DiskAgent::take_commands() {
   std::size_t taken = 0;
   if (kept_.has_value()) {
@@ -46,7 +54,7 @@ bool DiskAgent::take(const DiskCommand& command) {
     case DiskCommandKind::kMark:
       return take_mark(command);
     case DiskCommandKind::kForget:
-      store_->forget(command.locator);
+      KV_CHECK(false, "what is forgotten has a mailbox of its own");
       break;
     case DiskCommandKind::kAnswer:
       take_answer(command);

@@ -1,5 +1,10 @@
 #pragma once
-// What lies between conductor and agent of the NVMe tier: two mailboxes and two flags; and the conductor's end of them.
+// What lies between conductor and agent of the NVMe tier: mailboxes and two flags; and the conductor's end of them.
+//
+// Why they cannot wait for each other. The agent takes what is forgotten whatever it has to tell, as no answer is due: so
+// that mailbox always empties. The conductor takes news whatever it has to send, but while it has many forgets to hand
+// over, which therefore ends; an answer to a question has a place of its own (DiskOutbox). So news is always taken in the
+// end, then the agent has room for answers, and takes commands.
 
 #include <atomic>
 
@@ -26,9 +31,10 @@ class DiskChannel {
  public:
   /// Both waiters outlive it.
   DiskChannel(Waiter& agent, Waiter& conductor)
-      : commands(kDiskCommandsMax, agent), news(kDiskNewsMax, conductor) {}
+      : commands(kDiskCommandsMax, agent), forgets(kDiskForgetsMax, agent), news(kDiskNewsMax, conductor) {}
 
   Mailbox<DiskCommand> commands;
+  Mailbox<DiskLocator> forgets;  ///< of kForget: in no order with the commands, so held up by none
   Mailbox<DiskNews> news;
   /// Stored by the agent, read by the conductor. relaxed: a hint; a put that comes too late is answered all the same.
   std::atomic<bool> takes_puts{false};
@@ -40,7 +46,10 @@ class MailboxDiskPort final : public DiskPort {
  public:
   explicit MailboxDiskPort(DiskChannel& channel) : channel_(channel) {}
 
-  [[nodiscard]] bool send(const DiskCommand& command) override { return channel_.commands.push(command); }
+  [[nodiscard]] bool send(const DiskCommand& command) override {
+    if (command.kind == DiskCommandKind::kForget) return channel_.forgets.push(command.locator);
+    return channel_.commands.push(command);
+  }
   [[nodiscard]] bool receive(DiskNews& news) override { return channel_.news.pop(news); }
   [[nodiscard]] bool takes_puts() const override {
     return channel_.takes_puts.load(std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 #pragma once
-// What the conductor and the agent of the NVMe tier tell each other: data, in two bounded mailboxes, in order. The
-// conductor speaks of its own ids; the agent knows the digests that last over restarts. DESIGN 5.
+// What the conductor and the agent of the NVMe tier tell each other: data, in bounded mailboxes (DiskChannel), in order.
+// The conductor speaks of its own ids; the agent knows the digests that last over restarts. DESIGN 5.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ enum class DiskCommandKind : std::uint8_t {
   kGet,    ///< tag, tenant, space, key, locator, slab, data, deadline_ns; answered by kGet
   kFlush,  ///< tag; answered by kFlushed
   kMark,  ///< tag, tenant, space (kNone: the namespace), key (zero: the space): what is put before is void; kMarked
-  kForget,  ///< locator: nobody names it any more. No answer
+  kForget,  ///< locator: nobody names it any more. No answer; may overtake other commands, and waits for none
   kAnswer,  ///< tag, answer: to that kQuestion
   kVerify,  ///< tag: the scrub begins, and ends one that runs; what is bad comes as kDropped, the rest is in the snapshot
   kVerifyStop,  ///< tag: of that scrub
@@ -65,6 +65,7 @@ struct DiskCommand {
 inline constexpr std::size_t kDiskGroupMax = 64;
 /// Commands under way in the mailbox; a sender that finds it full keeps its command.
 inline constexpr std::size_t kDiskCommandsMax = 2048;
+inline constexpr std::size_t kDiskForgetsMax = 2048;
 inline constexpr std::size_t kDiskNewsMax = 4096;
 
 enum class DiskNewsKind : std::uint8_t {

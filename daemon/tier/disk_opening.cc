@@ -93,6 +93,21 @@ std::string missing_path_text(const NvmeTierFacts& facts, const DiskSnapshot& no
          "good, set nvme.missing to give_up and restart kvtierd: it is struck off";
 }
 
+std::string unread_segments_text(const DiskSnapshot& now) {
+  if (now.stats.recovered_unread == 0) return {};
+  const std::uint64_t withheld = now.stats.recovered_withheld;
+  const std::string not_used =
+      withheld == 0
+          ? "what was not read is not used until then"
+          : counted(withheld, "block") + " on disk wait for it too, since what invalidated them may be there";
+  return "the device could not read all of " + counted(now.stats.recovered_unread, "segment") +
+         " of the NVMe tier when it opened: they are as they were, and the next start reads them again; " +
+         not_used +
+         ". Look at the kernel's log and the device, then restart kvtierd; if it never reads them, move the "
+         "path's "
+         "file away while kvtierd is stopped, which gives up all of it";
+}
+
 NvmeTier::NvmeTier(const DiskAgentOptions& options, DiskAgentParts parts, std::unique_ptr<RingWaiter> waiter)
     : waiter_(std::move(waiter)),
       channel_(*waiter_, conductor_),

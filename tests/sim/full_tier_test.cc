@@ -14,17 +14,25 @@ constexpr std::uint64_t kOverfull = 8 * kSlots;  // more than any of these disks
 
 class FullTier : public StoreFixture {
  protected:
-  void open(std::size_t segments) {
-    world_ = std::make_unique<TierWorld>(disk_, TierWorldOptions{.segments = segments});
+  void open(std::size_t segments) { open({.segments = segments}, 0, false); }
+  /// `blocks_max`: 0 for the usual. `is_known`: the space of before is named again.
+  void open(const TierWorldOptions& options, std::uint32_t blocks_max, bool is_known) {
+    world_ = std::make_unique<TierWorld>(disk_, options);
     world_->is_receiving = false;  // the store does
-    make_store(kSlots, {.slab_bytes = kSlots / kSlabs * kBlock, .disk = &world_->port()});
+    StoreOptions store{.slab_bytes = kSlots / kSlabs * kBlock, .disk = &world_->port()};
+    if (blocks_max != 0) store.blocks_max = blocks_max;
+    make_store(kSlots, store);
+    if (is_known) {
+      ASSERT_TRUE(store_->disk_space("main", encoded_spec("m", kBlock)).is_ok());
+    }
     store_->disk_open();
-    for (int i = 0; i < 100'000 && !store_->disk_is_known(); ++i) turn();
-    ASSERT_TRUE(store_->disk_is_known());
+    for (int i = 0; i < 10'000 && !store_->disk_is_known(); ++i) turn_apart();
+    ASSERT_TRUE(store_->disk_is_known()) << "the two wait for each other";
     client_ = &add_client();
     space_ = usual_space(*client_);
   }
-  void TearDown() override {
+  void TearDown() override { close(); }
+  void close() {
     store_->disk_close();
     for (int i = 0; i < 100'000 && !store_->disk_is_over(); ++i) turn();
     EXPECT_TRUE(store_->disk_is_over());
@@ -39,6 +47,15 @@ class FullTier : public StoreFixture {
     (void)store_->do_work();
     world_->step();
     clock_.advance(world_->clock().now_ns() - clock_.now_ns());
+  }
+  /// Each end for a while without the other: what lies between them fills up.
+  void turn_apart() {
+    for (int i = 0; i < 64; ++i) world_->step();
+    clock_.advance(world_->clock().now_ns() - clock_.now_ns());
+    for (int i = 0; i < 64; ++i) {
+      deliver();
+      (void)store_->do_work();
+    }
   }
   void work(TimeNs ns) {
     for (const TimeNs until = clock_.now_ns() + ns; clock_.now_ns() < until;) {
@@ -151,6 +168,29 @@ TEST_F(FullTier, ATierFullOfUsedBlocksTakesNewOnes) {
   const double moves = static_cast<double>(after.blocks_moved - before.blocks_moved);
   RecordProperty("moves_to_puts", std::to_string(moves / puts));
   EXPECT_LE(moves, puts);
+}
+
+// More copies than all queues between the two hold, and no place for them, or no name: both ends waited for each other
+// for ever, and with `recover: before_ready` the daemon with them.
+TEST_F(FullTier, AStartThatRefusesMoreThanAllQueuesHoldEnds) {
+  constexpr std::uint64_t kMany = 2 * kDiskNewsMax + kDiskCommandsMax + kDiskForgetsMax;
+  const TierWorldOptions large{.segments = 30, .segment_bytes = 4 * kMiB};
+  open(large, 2 * kMany, false);
+  stream(1, 0, kMany);
+  ASSERT_EQ(tier().segments_reclaimed, 0U);
+  close();
+  const std::uint64_t on_disk = tier().puts;
+  ASSERT_GT(on_disk, kMany - kSlots - 1);
+
+  open(large, 2 * kSlots, true);  // the index is small
+  EXPECT_EQ(store_->stats().disk_refused + store_->stats().disk_recovered, on_disk);
+  EXPECT_GT(store_->stats().disk_recovered, 0U);
+  work(20 * kNsPerMs);
+  EXPECT_EQ(world_->agent().snapshot().read().stats.recovered_blocks, on_disk);
+  close();
+
+  open(large, 2 * kMany, false);  // nothing says whose they are
+  EXPECT_EQ(store_->stats().disk_refused, on_disk);
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ void shuffle(std::span<Value> values, Prng& chance) {
 }
 
 bool fits(const FaultRule& rule, const IoOperation& operation) {
-  return !rule.only.has_value() || *rule.only == operation.kind;
+  const bool is_there = operation.offset < rule.end && operation.offset + operation.bytes > rule.begin;
+  const bool has_place = rule.begin != 0 || rule.end != ~std::uint64_t{0};
+  return (!rule.only.has_value() || *rule.only == operation.kind) && (is_there || !has_place);
 }
 
 }  // namespace

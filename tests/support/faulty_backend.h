@@ -28,6 +28,9 @@ struct FaultRule {
   int error = 5;               ///< EIO
   std::uint32_t bytes = 4096;
   TimeNs delay_ns = kNsPerMs;
+  /// Of a file: only operations that touch something from `begin` to before `end`.
+  std::uint64_t begin = 0;
+  std::uint64_t end = ~std::uint64_t{0};
 };
 
 class FaultyBackend final : public IoBackend {

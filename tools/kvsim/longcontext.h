@@ -19,7 +19,7 @@ struct LongContextOptions {
   double host_gib = 16;
   std::vector<double> popularities = {0, 1};
   bool is_sweep = false;
-  std::vector<std::uint32_t> sweep_budgets = {1024, 2048, 4096, 8192, 16384};  ///< tokens
+  std::vector<std::uint32_t> sweep_budgets = {1024, 2048, 4096, 8192};  ///< tokens
   std::vector<double> sweep_localities = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
   bool is_json = false;
 };

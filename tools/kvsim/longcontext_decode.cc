@@ -179,13 +179,11 @@ bool Decode::take_gpu_room(PageNumber number) {
 
 void Decode::judge_prefetches(Unit unit) {
   for (const PageNumber number : prefetched_[unit]) {
-    const MoveId move = in_flight_[number];
-    if (is_selected(number)) {
-      if (move == kNoMove) ++counts_.used;
-    } else if (move == kNoMove || !cancel(number)) {
-      ++counts_.wasted;
+    if (in_flight_[number] != kNoMove) {
+      if (is_selected(number)) continue;  // late: access() counts it
+      ++(cancel(number) ? counts_.cancelled : counts_.wasted);
     } else {
-      ++counts_.cancelled;
+      ++(is_selected(number) && gpu_.has(number) ? counts_.used : counts_.wasted);
     }
   }
   prefetched_[unit].clear();

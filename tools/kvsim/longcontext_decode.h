@@ -48,7 +48,7 @@ struct DecodeCounts {
   std::uint64_t nvme_reads = 0;  ///< demand, from NVMe
   std::uint64_t prefetched = 0;  ///< = used + late + wasted + cancelled, but for those under way at the ends
   std::uint64_t used = 0;        ///< prefetched, and there when selected
-  std::uint64_t wasted = 0;      ///< moved, and not selected by the step it was moved for
+  std::uint64_t wasted = 0;      ///< moved, and not selected by the step it was moved for, or gone before
   std::uint64_t cancelled = 0;   ///< found useless before it was moved
   std::uint64_t pcie_bytes = 0;
   std::uint64_t nvme_bytes = 0;

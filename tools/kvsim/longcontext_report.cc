@@ -115,23 +115,24 @@ std::string assumptions(const LongContextOptions& options) {
 }
 
 std::string table_head() {
-  return text_of("%-30s %8s %4s %6s %6s %9s %6s %5s %6s %6s %9s %8s %9s %9s %-13s", "row", "context", "zipf",
-                 "budget", "local%", "attended%", "hit%", "late%", "host%", "nvme%", "ms/step", "factor",
-                 "PCIe MB", "NVMe MB", "article");
+  return text_of("%-30s %8s %4s %6s %6s %9s %6s %5s %6s %6s %9s %8s %9s %9s %10s  %-13s", "row", "context",
+                 "zipf", "budget", "local%", "attended%", "hit%", "late%", "host%", "nvme%", "ms/step",
+                 "factor", "PCIe MB", "NVMe MB", "digests MB", "article");
 }
 
 std::string table_line(const LongContextResult& result) {
   const DecodeResult& decode = result.decode;
   const DecodeCounts& counts = decode.counts;
   std::string line =
-      text_of("%-30s %8u %4.1f %6u %6.0f %9.3f %6.1f %5.1f %6.1f %6.1f %9.2f %7.2fx %9.1f %9.1f",
+      text_of("%-30s %8u %4.1f %6u %6.0f %9.3f %6.1f %5.1f %6.1f %6.1f %9.2f %7.2fx %9.1f %9.1f %10.0f",
               name_of(result.row).c_str(), result.row.context_tokens, result.selection.popularity,
               result.selection.budget_tokens, 100 * result.selection.locality, 100 * decode.attended_share,
               100 * decode.hit_rate(), 100 * decode.share(counts.late), 100 * decode.share(counts.host_reads),
               100 * decode.share(counts.nvme_reads), decode.step_ms(), result.factor,
-              megabytes_a_step(counts.pcie_bytes, decode), megabytes_a_step(counts.nvme_bytes, decode));
+              megabytes_a_step(counts.pcie_bytes, decode), megabytes_a_step(counts.nvme_bytes, decode),
+              static_cast<double>(decode.digest_bytes) / 1e6);
   if (!result.row.article) return line;
-  return line + text_of(" %3.0f%%%c %.1fx%c", 100 * result.row.article->hit_rate,
+  return line + text_of("  %3.0f%%%c %.1fx%c", 100 * result.row.article->hit_rate,
                         result.is_hit_near() ? '=' : ' ', result.row.article->factor,
                         result.is_factor_near() ? '=' : ' ');
 }

@@ -323,6 +323,38 @@ bar_kvsim_cost() { # decisions of the default policy with a million blocks
   expect evict_p99_ns "<" 20000
 }
 
+bar_kvsim_longcontext() { # long contexts over three tiers: every row, and the first one 100 % and 1x because nothing moves
+  measure kvsim-longcontext longcontext_rows
+  expect rows == 11
+  expect rows_without_a_key == 0
+  expect pure_gpu_hit_rate == 1
+  expect pure_gpu_factor == 1
+  expect pure_gpu_bytes_moved == 0
+  expect full_rows_attended_share == 1
+  expect prefetch_step_ratio "<" 1
+}
+# What the rows of kvsim longcontext say together.
+longcontext_rows() {
+  "$build/bin/kvsim" longcontext --json | python3 -c '
+import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+keys = """row context_tokens tiers budget_tokens locality popularity attended_share hit_rate host_rate nvme_rate step_ms
+factor pcie_bytes_per_step nvme_bytes_per_step prefetch_used_per_step prefetch_wasted_per_step digest_bytes""".split()
+article = ["article_hit_rate", "article_factor"]
+full = [row for row in rows if row["is_full"]]
+pure = [row for row in rows if row["tiers"] == "gpu" and not row["is_full"]]
+longest = [row for row in rows if row["context_tokens"] == 1 << 20 and not row["is_full"]]
+print(json.dumps({
+    "rows": len(rows),
+    "rows_without_a_key": sum(any(key not in row for key in keys + article * (not row["is_full"])) for row in rows),
+    "pure_gpu_hit_rate": min(row["hit_rate"] for row in pure),
+    "pure_gpu_factor": max(row["factor"] for row in pure),
+    "pure_gpu_bytes_moved": sum(row["pcie_bytes_per_step"] + row["nvme_bytes_per_step"] for row in pure),
+    "full_rows_attended_share": min(row["attended_share"] for row in full),
+    "prefetch_step_ratio": max(ahead["step_ms"] / demand["step_ms"] for demand, ahead in zip(longest[::2], longest[1::2])),
+}))'
+}
+
 bars_list() { sed -n 's/^bar_\([a-z_]*\)() { # \(.*\)$/\1\t\2/p' "${BASH_SOURCE[0]}"; }
 
 chosen=()

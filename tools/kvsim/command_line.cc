@@ -1,9 +1,10 @@
-// The only user of CLI11.
+// The only user of CLI11, with longcontext_command_line.
 
 #include "tools/kvsim/command_line.h"
 
 #include <CLI/CLI.hpp>
 
+#include "tools/kvsim/longcontext_command_line.h"
 #include "tools/kvsim/policies.h"
 
 namespace kvtier::sim {
@@ -109,6 +110,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   report_add(app, line.report)->callback([&] { line.command = Command::kReport; });
   cost_add(app, line.cost)->callback([&] { line.command = Command::kCost; });
   paging_add(app, line.paging)->callback([&] { line.command = Command::kPaging; });
+  longcontext_add(app, line.long_context)->callback([&] { line.command = Command::kLongContext; });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/kvsim/hint_queue.h"
+#include "tools/kvsim/longcontext.h"
 
 namespace kvtier::sim {
 
@@ -38,7 +39,7 @@ struct PagingOptions {
   bool is_json = false;
 };
 
-enum class Command { kNone, kReplay, kReport, kCost, kPaging };
+enum class Command { kNone, kReplay, kReport, kCost, kPaging, kLongContext };
 
 struct CommandLine {
   Command command = Command::kNone;  ///< kNone: done already (--help, --version, a mistake)
@@ -47,6 +48,7 @@ struct CommandLine {
   CostOptions cost;
   PagingOptions paging;
   std::string text;  ///< as it was typed
+  LongContextOptions long_context;
   int exit_status = 0;
 };
 

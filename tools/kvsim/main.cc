@@ -1,4 +1,5 @@
-// kvsim: replays traces through the daemon's own policies. Exit status: 0 done; 2 usage, or the trace cannot be read.
+// kvsim: replays traces and decodes through the daemon's own policies. Exit status: 0 done; 2 usage, or the trace cannot
+// be read.
 
 #include <algorithm>
 #include <cstdio>
@@ -6,6 +7,7 @@
 
 #include "tools/kvsim/command_line.h"
 #include "tools/kvsim/html_report.h"
+#include "tools/kvsim/longcontext_report.h"
 #include "tools/kvsim/report.h"
 #include "tools/traces/trace_file.h"
 
@@ -108,6 +110,8 @@ int main(int argc, char** argv) {
       return run_cost(line.cost);
     case Command::kPaging:
       return run_paging(line.paging);
+    case Command::kLongContext:
+      return run_long_context(line.long_context) ? 0 : 2;
     case Command::kNone:
       break;
   }

@@ -16,8 +16,10 @@
 #include "daemon/flow/checksum_queue.h"
 #include "daemon/flow/directory.h"
 #include "daemon/flow/disk_tier.h"
+#include "daemon/flow/session.h"
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
+#include "daemon/flow/tenant.h"
 #include "daemon/flow/wait_table.h"
 #include "daemon/index/key_index.h"
 #include "daemon/memory/host_memory.h"
@@ -31,163 +33,6 @@
 #include "libkvclient/wire/spec.h"
 
 namespace kvtier {
-
-/// A registered spec. Its id is its place in Tenant::spaces plus one.
-struct Space {
-  Digest digest{};
-  std::vector<std::byte> encoding;
-  Spec spec;
-  std::uint64_t block_bytes = 0;
-  std::uint32_t slot_class = 0;  ///< place in Tenant::classes
-  std::uint64_t blocks = 0;      ///< records of this space that are not free
-  bool is_invalidated = false;   ///< its blocks are leaving; it takes no new ones until they are gone
-  std::shared_ptr<const DiskSpace> described;  ///< for the NVMe tier; null: there is none
-  bool is_told = false;                        ///< kSpace went before all else of it
-  bool is_unsavable = false;                   ///< the tier said that such blocks are no blocks of its
-};
-
-/// An attempt to empty a slab of a class that found none that could be (emptying.h).
-struct EmptyingRefusal {
-  Cause cause = Cause::kNone;  ///< kPinnedBy or kWriterBusy, kNone: nobody is to blame
-  std::uint32_t pid = 0;   ///< who keeps most of the slabs, or a client that closed and pins some; 0: unknown
-  std::uint32_t kept = 0;  ///< slabs that it keeps, of
-  std::uint32_t tried = 0;  ///< so many
-  TimeNs since_ns = 0;      ///< the first of attempts that failed one after another
-  TimeNs at_ns = 0;         ///< the last one
-  TimeNs again_ns = 0;      ///< not tried again before then
-};
-
-/// Where the search for blocks at the cold end that are not on disk yet is (demote.h); its place is the evictor's mark.
-struct SavingScan {
-  bool is_due = false;     ///< the cold end may be another one than at the last scan
-  std::uint32_t left = 0;  ///< blocks to be looked at; 0: no scan is under way
-  std::uint32_t retries =
-      0;  ///< scans that puts which fail may still make due, before somebody needs slots again
-};
-
-/// The cold end as the last pass for clean blocks left it (evict.h).
-struct BarrenEnd {
-  std::uint32_t unsaved = 0;  ///< blocks not on disk that were in its way; 0: it may find some
-  SessionIndex session = SessionIndex::kNone;  ///< in slabs of this one; kNone: of all
-};
-
-/// All slabs of a namespace with one slot size, and the order in which their blocks leave.
-struct SlotClass {
-  std::uint64_t slot_bytes = 0;
-  std::unique_ptr<Evictor> evictor;
-  std::vector<SlabIndex> slabs;
-  std::vector<SlabIndex> with_free;  ///< slabs that have a free slot, in no order
-  std::uint64_t slots = 0;
-  std::uint64_t slots_free = 0;
-  std::uint64_t slots_stocked = 0;
-  EmptyingRefusal refusal;
-  SavingScan saving;
-  BarrenEnd barren;
-  std::uint32_t look_next = 0;  ///< place in `slabs`: where emptying looks next, beyond the coldest
-};
-
-/// A namespace.
-struct Tenant {
-  NamespaceId id = NamespaceId::kNone;
-  std::string name;
-  std::uint64_t bytes_max = 0;
-  Directory directory;
-  std::uint64_t directory_epoch = 0;
-  std::uint64_t growth_owed = 0;  ///< of the directory's growth: what inserts have to pay (directory_growth)
-  std::vector<Space> spaces;
-  std::vector<SlotClass> classes;
-  std::vector<SlabIndex> slabs;
-  std::uint64_t slab_bytes = 0;
-  std::vector<SessionIndex> sessions;  ///< attached ones and zombies: all whose pins count
-  std::size_t access_first = 0;        ///< place in `sessions`: whose log is read first
-  std::uint64_t blocks_ready = 0;
-  std::uint64_t pinned_bytes = 0;  ///< slots of blocks in pin_holds
-  std::unique_ptr<Evictor> cold;   ///< blocks on disk only, in the order in which they leave; null: no disk
-  std::uint64_t blocks_cold = 0;
-  bool is_unclaimed = false;  ///< made anew from the disk: its limit is that of its first client
-};
-
-/// What one session leases, as counted last.
-struct Leased {
-  std::uint64_t blocks = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t unpinned_bytes = 0;  ///< of them, those without a pin of the same client
-};
-
-/// Where the count of leases has come to (pin_census.h).
-struct PinCensus {
-  std::uint64_t completed = 0;  ///< rounds
-  std::uint32_t session = 0;
-  std::uint64_t session_id = 0;  ///< whose pins `counting` has; 0: nobody's yet
-  std::uint32_t slab = 0;
-  std::uint32_t slot = 0;
-  Leased counting;
-};
-
-/// Records that were taken from a session's access log and not followed to their ends yet (access.h).
-struct AccessRest {
-  std::array<AccessRecord, 32> records{};
-  std::uint32_t count = 0;
-  std::uint32_t next = 0;  ///< the one that is followed
-  std::uint32_t left = 0;  ///< of its blocks; 0: it was not begun
-  BlockId at = BlockId::kNone;
-  SpaceId space = SpaceId::kNone;  ///< with the key: `at` is still the same block
-  Key key{};
-};
-
-constexpr std::array<BlockId, kStockEntries> empty_stock() {
-  std::array<BlockId, kStockEntries> stock{};
-  stock.fill(BlockId::kNone);
-  return stock;
-}
-
-/// Slabs that somebody keeps from being emptied.
-struct KeptSlabs {
-  std::uint32_t pinned = 0;   ///< by leases and pins
-  std::uint32_t writing = 0;  ///< by blocks being written, or a revocation that was not answered
-};
-
-struct Session {
-  enum class Life : std::uint8_t { kAttached, kZombie, kAdopted };
-
-  // constant after opening
-  SessionIndex index = SessionIndex::kNone;
-  std::uint64_t id = 0;
-  std::array<std::uint64_t, 2> secret{};
-  NamespaceId tenant = NamespaceId::kNone;
-  SessionRequest request;
-  TimeNs opened_ns = 0;
-  UniqueFd channel_fd;
-  ShmMapping channel;
-  AccessLogConsumer access_log;
-
-  AccessRest access_rest;
-  Life life = Life::kAttached;
-  BlockId writing = BlockId::kNone;  ///< list through prev and next: written, stocked or quarantined blocks
-  std::uint32_t writing_count = 0;
-  std::array<BlockId, kStockEntries> stock = empty_stock();  ///< by entry: the stocked block
-  std::uint32_t stocked_count = 0;                           ///< of them; part of writing_count
-  std::uint32_t slabs_lent = 0;
-  std::uint32_t requests_open = 0;      ///< waits, deferred reservations and invalidations: not answered yet
-  std::uint32_t blocks_waited_for = 0;  ///< by its open waits
-  std::uint32_t sums_waited_for = 0;    ///< entries of its open kSums
-  bool is_doubting = false;             ///< one of them is a doubt
-  std::uint32_t pins_seen = 0;  ///< candidates that this session's pins kept, in the last eviction pass
-  KeptSlabs kept_slabs;         ///< in the last attempt to empty one: by the first holder found in each
-  Leased leased;                ///< as the census counted last
-  TimeNs refused_for_ns =
-      0;  ///< when a reservation was refused last since this one had not answered; 0: never
-  BlockId hoarded =
-      BlockId::kNone;  ///< its newest when its open reservations left others without room (blame.h)
-  Generation hoarded_generation = 0;  ///< of that block's slot
-  TimeNs hoarded_ns = 0;              ///< when that was
-  UniqueFd pidfd;                     ///< of an adopted session, until it comes back or exits
-
-  [[nodiscard]] const PinCell& pin(const Slab& slab, std::uint32_t slot, std::uint64_t pins_stride) const {
-    const std::byte* pins = channel.data() + ChannelLayout::kPins + index_of(slab.index()) * pins_stride;
-    return reinterpret_cast<const PinCell*>(pins)[slot];
-  }
-};
 
 /// One client's kPin of a block.
 struct Pin {

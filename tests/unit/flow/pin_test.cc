@@ -1,7 +1,7 @@
 // Pins: kept for sure, with an expiry, within a budget.
 
-#include "daemon/flow/admin.h"
 #include "daemon/flow/pin.h"
+#include "daemon/flow/admin.h"
 #include "tests/unit/flow/store_fixture.h"
 
 namespace kvtier::test {

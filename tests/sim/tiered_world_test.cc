@@ -42,7 +42,7 @@ class TieredWorld : public StoreWorld {
     switch (chance_.below(40)) {
       case 0:
         port_.takes_puts_now = chance_.below(4) != 0;
-        port_.wants_evidence_now = chance_.below(4) == 0;
+        port_.wants_evidence_now = chance_.below(10) == 0;
         return;
       case 1:
       case 2:

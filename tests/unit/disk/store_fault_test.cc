@@ -313,6 +313,26 @@ TEST_F(StoreFault, AFailedSyncFailsItsFlushAndTheNextOneIsAboutLaterPuts) {
   EXPECT_EQ(sim_->flush_now(), Code::kOk);
 }
 
+// The sync of a mark, say, takes what was put before with it: the flush that was asked for before that tells it, although
+// its own sync ends well.
+TEST_F(StoreFault, ASyncThatFailedWhileAFlushWaitedForItsPutsFailsTheFlush) {
+  open();
+  put_all(0, 3);
+  sim_->faults().next({.fault = IoFault::kStall, .count = 2, .only = IoKind::kWrite});
+  ASSERT_EQ(sim_->put(keys_of(10, 1)), Code::kOk);
+  ASSERT_TRUE(sim_->run([&] { return sim_->faults().stalled_count() == 2; }));
+  ASSERT_EQ(sim_->flush(), Code::kOk);
+  sim_->faults().next({.fault = IoFault::kFail, .only = IoKind::kSync});
+  ASSERT_EQ(sim_->mark(sim_key(99)), Code::kOk);
+  ASSERT_TRUE(sim_->run([&] { return sim_->last(DiskEventKind::kMarked) != nullptr; }));
+  EXPECT_EQ(sim_->last(DiskEventKind::kMarked)->code, Code::kSystem);
+  ASSERT_EQ(sim_->last(DiskEventKind::kFlushed), nullptr);
+  sim_->faults().thaw();
+  ASSERT_TRUE(sim_->settle());
+  EXPECT_EQ(sim_->last(DiskEventKind::kFlushed)->code, Code::kSystem);
+  EXPECT_EQ(sim_->flush_now(), Code::kOk) << "told once";
+}
+
 TEST_F(StoreFault, ASourceThatChangesWhileItIsWrittenIsAMiss_C20) {
   open();
   put_all(100, 1);

@@ -131,6 +131,29 @@ TEST_F(Victim, HasAFooterOrNothingOfUse) {
   EXPECT_TRUE(table_.has_victim());
 }
 
+// A start finds it without a footer, and could not list it: it has what nobody was told of.
+TEST_F(Victim, IsNoneOfAnEarlierLifeWithoutAFooter) {
+  table_.set_state(0, SegmentState::kSealed);
+  table_[0].generation = 1;
+  EXPECT_EQ(pick(), std::nullopt);
+  EXPECT_FALSE(table_.has_victim());
+  seal(1, 2, 0);
+  table_[1].index_bytes = 0;
+  EXPECT_EQ(pick(), 1U) << "of this life, and all of it is dead";
+}
+
+// What was not told looks dead, and is not: it goes when there is no other way to make room.
+TEST_F(Victim, HasWithheldBlocksOnlyWhereThereIsNoOther) {
+  seal(0, 1, 0);
+  table_[0].is_withheld = true;
+  EXPECT_EQ(pick(), std::nullopt) << "there is room";
+  seal(1, 2, 10);
+  EXPECT_EQ(pick(), 1U);
+  table_[1].is_withheld = true;
+  table_.open(2, 3, 1);
+  EXPECT_EQ(pick(), 0U);
+}
+
 TEST(SegmentTableDeath, AnIllegalChangeStopsTheProcess) {
   SegmentTable table(1);
   EXPECT_DEATH(table.set_state(0, SegmentState::kErasing), "a segment changes its state");

@@ -269,5 +269,36 @@ TEST_F(StoreReclaimTest, ReadsOfABlockThatMovesFindItOrAreStale_D16) {
   EXPECT_EQ(count_right(0, 20), 20U);
 }
 
+// What is dead on one path may be so for a newer copy on another, which only that path's sync makes durable.
+TEST_F(StoreReclaimTest, NothingIsErasedBeforeAllPathsAreSynced) {
+  open(small_sim_options(), 10, 2);
+  const auto moved_syncs = [&] { return stats().syncs[static_cast<std::size_t>(SyncCause::kMoved)]; };
+  for (std::uint64_t i = 0; i < 300 && stats().segments_reclaimed == 0; ++i) {
+    ASSERT_EQ(sim_->put_one(sim_key(1000)), Code::kOk);
+    EXPECT_EQ(moved_syncs() % 2, 0U) << "one of each path";
+  }
+  EXPECT_GT(stats().segments_reclaimed, 0U);
+  EXPECT_GE(moved_syncs(), 2 * stats().segments_reclaimed);
+}
+
+// It voids what lies on the path that is away, which nobody has seen.
+TEST_F(StoreReclaimTest, AMarkStaysForAPathThatIsMissing) {
+  open(small_sim_options(), 10, 2);
+  for (std::uint64_t i = 0; i < 40; ++i) ASSERT_EQ(sim_->put_one(sim_key(i)), Code::kOk);
+  ASSERT_EQ(sim_->flush_now(), Code::kOk);
+  open(small_sim_options(), 10, 1);
+  ASSERT_TRUE(sim_->store().is_path_missing());
+  std::uint64_t away = 0;
+  while (away < 40 && sim_->find(sim_key(away)).has_value()) ++away;
+  ASSERT_LT(away, 40U);
+  for (std::uint64_t i = 0; i < 40; ++i) sim_->evict(sim_key(i));  // nothing older is left here
+  ASSERT_EQ(sim_->mark_now(sim_key(away)), Code::kOk);
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(sim_->put_one(sim_key(1000)), Code::kOk);
+  EXPECT_GT(stats().segments_reclaimed, 20U);
+  ASSERT_EQ(sim_->flush_now(), Code::kOk);
+  open(small_sim_options(), 10, 2);
+  EXPECT_FALSE(sim_->find(sim_key(away)).has_value());
+}
+
 }  // namespace
 }  // namespace kvtier::test

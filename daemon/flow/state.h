@@ -3,13 +3,13 @@
 // conductor.
 
 #include <array>
-#include <compare>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +53,9 @@ struct PinExpiry {
   TimeNs expires_ns = 0;
   std::uint32_t block = 0;
   std::uint64_t session_id = 0;
-  friend auto operator<=>(const PinExpiry&, const PinExpiry&) = default;
+  friend bool operator<(const PinExpiry& a, const PinExpiry& b) {
+    return std::tie(a.expires_ns, a.block, a.session_id) < std::tie(b.expires_ns, b.block, b.session_id);
+  }
 };
 
 /// What one client has pinned.

@@ -184,27 +184,35 @@ TEST_F(NvmeReports, R11_a_client_that_stays_hits_from_disk_after_a_restart) {
   end();
 }
 
-// Ten thousand loads asked for at once by sixteen clients: each ends, all bytes are right, and nothing stays in flight.
+// Ten thousand blocks loaded and read by sixteen clients at once, of three times what memory holds: each load ends, all
+// bytes are right, and nothing stays in flight.
 TEST_F(NvmeReports, D03_sixteen_clients_ask_for_ten_thousand_loads) {
   ASSERT_TRUE(start_small()) << place_.output();
   CacheClient writer({.socket = place_.socket()});
   ASSERT_NO_FATAL_FAILURE(save_all(writer));
-  std::atomic<std::uint64_t> loads = 0;
+  std::atomic<std::uint64_t> blocks_read = 0;
   std::atomic<std::uint64_t> wrong = 0;
   std::vector<std::thread> threads;
   for (std::uint64_t i = 0; i < 16; ++i) {
     threads.emplace_back([&, i] {
       CacheClient client({.socket = place_.socket()});
-      for (std::uint64_t round = 0; round < 10; ++round) {
-        const std::uint64_t chain = (i + round) % kChains;
+      std::uint64_t round = 0;
+      std::uint64_t own = 0;
+      const auto read_on = [&] {
+        const std::uint64_t chain = (i + round++) % kChains;
         (void)client.restore(chain, kChainBlocks);
-        wrong += client.read_any(chain, kChainBlocks).wrong_blocks;
-        loads += kChainBlocks;
-      }
+        const CacheClient::Read read = client.read_any(chain, kChainBlocks);
+        wrong += read.wrong_blocks;
+        own += read.blocks;  // what others drove out before it was read is asked for again
+        return own >= 10 * kChainBlocks;
+      };
+      EXPECT_TRUE(eventually(read_on)) << own;
+      blocks_read += own;
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(loads.load(), 16U * 10 * kChainBlocks);
+  EXPECT_GE(blocks_read.load(), 16U * 10 * kChainBlocks);
+  EXPECT_GE(counter("nvme_gets_ok"), (kChains - 4) * kChainBlocks) << "memory holds four chains";
   EXPECT_EQ(wrong.load(), 0U);
   EXPECT_TRUE(counter_becomes("blocks_restoring", 0));
   EXPECT_TRUE(counter_becomes("nvme_gets_waiting", 0));

@@ -300,5 +300,35 @@ TEST_F(StoreReclaimTest, AMarkStaysForAPathThatIsMissing) {
   EXPECT_FALSE(sim_->find(sim_key(away)).has_value());
 }
 
+TEST_F(StoreReclaimTest, NothingIsErasedUnderARead) {
+  open(small_sim_options());
+  ASSERT_EQ(sim_->put_one(sim_key(1)), Code::kOk);
+  const std::uint32_t segment = sim_->find(sim_key(1))->segment;
+  const std::uint64_t begin = segment_file_offset(sim_->store().path(0).geometry, segment);
+  sim_->faults().next({.fault = IoFault::kStall, .count = 1, .only = IoKind::kRead});
+  ASSERT_EQ(sim_->get(sim_key(1)), Code::kOk);
+  ASSERT_TRUE(sim_->run([&] { return sim_->faults().stalled_count() > 0; }));
+  sim_->evict(sim_key(1));  // all of it will be dead
+  const auto is_erasing = [&] {
+    return sim_->store().path(0).segments[segment].state == SegmentState::kErasing;
+  };
+  for (std::uint64_t i = 0; i < 100 && !is_erasing(); ++i) {
+    sim_->events.clear();
+    ASSERT_EQ(sim_->put(std::array{sim_key(1000)}), Code::kOk);
+    ASSERT_TRUE(sim_->run([&] { return sim_->last(DiskEventKind::kPut) != nullptr; }));
+  }
+  ASSERT_TRUE(is_erasing());
+  for (int round = 0; round < 100; ++round) {
+    ASSERT_EQ(sim_->last(DiskEventKind::kGet), nullptr) << "it is not late yet";
+    (void)sim_->store().do_work(sim_->clock().now_ns());
+    sim_->clock().advance(kNsPerMs);
+  }
+  EXPECT_TRUE(is_erasing()) << "it waits for the device";
+  EXPECT_NE(disk_.image(sim_->file(0))[begin], std::byte{0}) << "and its header is there";
+  sim_->faults().thaw();
+  EXPECT_TRUE(sim_->run([&] { return stats().segments_reclaimed > 0; }));
+  ASSERT_TRUE(sim_->settle());
+}
+
 }  // namespace
 }  // namespace kvtier::test

@@ -21,14 +21,9 @@ class KvctlPlan : public testing::Test {
  protected:
   /// Its exit status; out() and said() are its standard output and error.
   int plan(const Words& words) {
-    Words command = {"/bin/sh",
-                     "-c",
-                     R"(out=$0; exec "$@" >"$out")",
-                     out_,
-                     program("kvctl"),
-                     "--socket",
-                     dir_.file("nobody"),
-                     "plan"};
+    Words command = {
+        "/bin/sh",           "-c",  R"(out=$0; exec "$@" >"$out")", out_, program("kvctl"), "--socket",
+        dir_.file("nobody"), "plan"};
     command.insert(command.end(), words.begin(), words.end());
     return ChildProcess({.command = command, .environment = {}, .output_path = said_}).wait();
   }

@@ -48,7 +48,7 @@ class FakeDiskPort final : public DiskPort {
   // The script.
   bool is_automatic = true;  ///< every command is answered when news is asked for; else answer() does it
   bool takes_puts_now = true;
-  bool wants_evidence_now = false;  ///< little of the write budget is left
+  bool wants_evidence_now = false;                ///< little of the write budget is left
   bool is_refused = false;                        ///< kOpen is
   std::size_t commands_max = 2048;                ///< of the mailbox
   std::size_t entries_at_once = ~std::size_t{0};  ///< of recovery, each time that news is asked for

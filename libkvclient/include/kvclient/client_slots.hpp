@@ -27,8 +27,9 @@ class ClientSlots final : public SlotSource {
  public:
   struct Options {
     std::uint64_t deadline_ns = 0;  ///< of reservations and commits; 0: the client's default
-    std::uint64_t restore_ns = 0;   ///< to bring back what is on disk only; 0: that is a miss
-    std::string salt;               ///< of the keys (kvc_keys_from_tokens)
+    /// To bring back what is on disk only. 0: that is a miss, and a sequence's own block of its key stays private.
+    std::uint64_t restore_ns = 0;
+    std::string salt;  ///< of the keys (kvc_keys_from_tokens)
   };
 
   /// Client and space outlive it.
@@ -61,7 +62,7 @@ class ClientSlots final : public SlotSource {
     if (keys.empty()) return 0;
     make_room(keys.size());
     const SharedLease lease = make_lease(keys.size());
-    if (options_.restore_ns > 0) restore(keys);
+    if (options_.restore_ns > 0) restore(keys, how);
     const std::uint32_t flags = how == Acquire::kEach ? KVC_UNORDERED : 0;
     if (kvc_acquire(space_, keys.data(), keys.size(), flags, 0, lease.get()) != KVC_OK) return 0;
     for (std::size_t i = 0; i < kvc_lease_count(lease.get()); ++i) {
@@ -145,14 +146,19 @@ class ClientSlots final : public SlotSource {
     return {made, kvc_lease_destroy};
   }
 
-  // Up to the first block that is nowhere.
-  void restore(Keys keys) const {
+  // Not what is pending: it may be this thread that has yet to compute it.
+  void restore(Keys keys, Acquire how) const {
     std::vector<std::uint8_t> states(keys.size());
+    std::vector<kvc_key> on_disk;
     std::size_t ready = 0;
     if (kvc_match(space_, keys.data(), keys.size(), states.data(), &ready) != KVC_OK) return;
-    const auto is_on_disk = [](std::uint8_t state) { return state == KVC_STATE_ON_DISK; };
-    if (std::ranges::none_of(states, is_on_disk)) return;
-    (void)kvc_restore(space_, keys.data(), keys.size(), options_.restore_ns, states.data(), &ready);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (states[i] == KVC_STATE_ON_DISK) on_disk.push_back(keys[i]);
+      const bool is_there = states[i] == KVC_STATE_ON_DISK || states[i] == KVC_READY;
+      if (!is_there && how == Acquire::kLeading) break;
+    }
+    if (!on_disk.empty())
+      (void)kvc_restore(space_, on_disk.data(), on_disk.size(), options_.restore_ns, nullptr, &ready);
   }
 
   kvc_key next_name() {

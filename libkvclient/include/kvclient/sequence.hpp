@@ -18,7 +18,8 @@
 //
 // Thread: all sequences of one source are used by one thread at a time.
 // Errors: kvc_code in an Outcome; then nothing has changed, unless it says otherwise. KVC_INVALID: the sequence is not
-// in a state for that call. KVC_NO_SPACE: free a sequence, or swap one out, and try again. std::bad_alloc likewise.
+// in a state for that call. KVC_NO_SPACE: free a sequence, or swap one out, and try again. The same holds where it
+// throws: std::bad_alloc, or kvclient::Error for a client that a child inherited by fork.
 #ifndef KVCLIENT_SEQUENCE_HPP
 #define KVCLIENT_SEQUENCE_HPP
 
@@ -89,9 +90,10 @@ class Sequence {
   Outcome append(std::uint32_t token) { return extend(std::span(&token, 1)); }
 
   /// The bytes of the first `tokens_written` tokens are there; written_count() is that or what it was. Publishes the
-  /// full private blocks among them, first to last. Not KVC_OK: why one of them, and all behind it, is not public. It
-  /// is private as before, and the next commit tries again; or it is lost (a daemon that went away in the middle, an
-  /// invalidation): then written_count() has fallen to its first token, and recompute() makes the sequence whole.
+  /// full private blocks among them, first to last. Not KVC_OK: why the first that is not public is not. It is private
+  /// as before, and tried again by the next commit that fills a block, or that says nothing new; or it is lost (a
+  /// daemon that went away in the middle, an invalidation): then written_count() has fallen to its first token, and
+  /// recompute() makes the sequence whole.
   Outcome commit(std::size_t tokens_written);
 
   /// Makes `child`, which is empty and of the same source, a copy that has all blocks in common. Every token must be
@@ -133,7 +135,8 @@ class Sequence {
     std::vector<std::uint32_t> tail;  // tokens of the last block while it is not full
     std::size_t tokens = 0;
     std::size_t written = 0;
-    std::size_t committed = 0;  // blocks in front that are known to be committed; the rest may be, by a fork
+    std::size_t committed = 0;  // blocks in front that are known to be committed; of the rest some may be
+    std::size_t tried = 0;      // full blocks at the last commit that published
     std::vector<Saved> saved;
   };
 
@@ -144,7 +147,7 @@ class Sequence {
   Outcome admit(Content& to, std::size_t matched_tokens_max);
   Outcome reserve_rest(const Content& of, BlockTable& table);
   Outcome grow(std::span<const std::uint32_t> tail);
-  std::vector<BlockCommit> due_commits();
+  [[nodiscard]] std::vector<std::size_t> due_blocks() const;
   void note_committed();
 
   SlotSource* source_;

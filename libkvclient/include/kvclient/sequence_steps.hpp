@@ -17,7 +17,7 @@ inline Outcome Sequence::admit(Content& to, std::size_t matched_tokens_max) {
   const Outcome outcome = reserve_rest(to, table);
   if (!outcome.is_ok()) return outcome;
   to.table = std::move(table);
-  to.committed = slots.size();
+  to.committed = to.tried = slots.size();
   to.written = slots.size() * tokens_each();
   to.state = State::kResident;
   return outcome;
@@ -81,28 +81,36 @@ inline Outcome Sequence::grow(std::span<const std::uint32_t> tail) {
 
 inline Outcome Sequence::commit(std::size_t tokens_written) {
   if (is_.state != State::kResident || tokens_written > is_.tokens) return {KVC_INVALID};
+  const bool is_retry = tokens_written <= is_.written;
   is_.written = std::max(is_.written, tokens_written);
-  std::vector<BlockCommit> due = due_commits();
-  if (!due.empty()) source_->commit(due);
+  note_committed();
+  // Not at every token: what could not be published is tried again with the next full block.
+  const std::size_t full = is_.written / tokens_each();
+  if (!is_retry && full == is_.tried)
+    return is_.written < tokens_written ? Outcome{KVC_NOT_FOUND} : Outcome{};
+  is_.tried = full;
+  const std::vector<std::size_t> due = due_blocks();
+  std::vector<BlockCommit> commits;
+  commits.reserve(due.size());
+  for (const std::size_t i : due)
+    commits.push_back({is_.table[i].slot(), is_.keys[i], parent_of(is_.keys, i)});
+  if (!due.empty()) source_->commit(commits);
   Outcome outcome;
-  for (std::size_t i = 0; i < due.size(); ++i) {
-    Block& block = is_.table[is_.committed + i];
-    const bool is_lost = due[i].code != KVC_OK && due[i].slot == SlotId::kNone;
-    if (due[i].code == KVC_OK) block.set(due[i].slot, Block::State::kCommitted);
-    if (is_lost) block.set(SlotId::kNone, Block::State::kLost);
-    if (outcome.is_ok()) outcome.code = due[i].code;
+  for (std::size_t n = 0; n < due.size(); ++n) {
+    const BlockCommit& done = commits[n];
+    if (done.code == KVC_OK) is_.table[due[n]].set(done.slot, Block::State::kCommitted);
+    if (done.slot == SlotId::kNone) is_.table[due[n]].set(done.slot, Block::State::kLost);
+    if (outcome.is_ok()) outcome.code = done.code;
   }
   note_committed();
   return outcome.is_ok() && is_.written < tokens_written ? Outcome{KVC_NOT_FOUND} : outcome;
 }
 
-// From the first block that is not committed to the last one that is written, unless one is lost.
-inline std::vector<BlockCommit> Sequence::due_commits() {
-  note_committed();
-  std::vector<BlockCommit> due;
+// The private ones that are full and written.
+inline std::vector<std::size_t> Sequence::due_blocks() const {
+  std::vector<std::size_t> due;
   for (std::size_t i = is_.committed; i < is_.written / tokens_each(); ++i) {
-    if (is_.table[i].state() != Block::State::kPrivate) break;
-    due.push_back({is_.table[i].slot(), is_.keys[i], parent_of(is_.keys, i)});
+    if (is_.table[i].state() == Block::State::kPrivate) due.push_back(i);
   }
   return due;
 }
@@ -115,6 +123,7 @@ inline void Sequence::note_committed() {
   for (std::size_t i = is_.committed; i * tokens_each() < is_.written; ++i) {
     if (state_of(i) == Block::State::kLost) is_.written = i * tokens_each();
   }
+  is_.tried = std::min(is_.tried, is_.written / tokens_each());
 }
 
 inline Outcome Sequence::swap_out() {
@@ -163,6 +172,7 @@ inline Outcome Sequence::recompute() {
   is_.saved.clear();
   is_.state = State::kSwappedOut;
   is_.written = std::min(is_.written, is_.committed * tokens_each());
+  is_.tried = std::min(is_.tried, is_.committed);
   return admit(is_, is_.tokens);
 }
 

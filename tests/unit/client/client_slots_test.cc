@@ -198,6 +198,33 @@ TEST(ClientSlots, SwapInRestoresWhatIsOnDiskOnly) {
   expect_right(sequence, tokens);
 }
 
+TEST(ClientSlots, AllocateRestoresThePrefixAndNothingBehindAHole) {
+  FakeDaemon daemon;
+  Engine engine(daemon.path(), {.restore_ns = 60'000 * kMs});
+  const Tokens tokens = tokens_from(0, 70);
+  const std::vector<kvc_key> keys = engine.slots.keys(tokens, nullptr);
+  std::vector<Key> names(keys.size());
+  std::memcpy(names.data(), keys.data(), keys.size() * sizeof(Key));
+  {
+    Sequence sequence(engine.slots);
+    engine.start(sequence, tokens);
+  }
+  for (const std::size_t i : {1, 3})
+    daemon.with_store([&](FakeStore& store) { store.cool(SpaceId{1}, names[i]); });
+  EXPECT_TRUE(daemon.evict(names[2]));
+  Sequence sequence(engine.slots);
+  ASSERT_EQ(sequence.allocate(tokens).code, KVC_OK);
+  EXPECT_EQ(sequence.written_count(), 32U);
+  std::vector<std::uint8_t> states(4);
+  std::size_t ready = 0;
+  ASSERT_EQ(kvc_match(engine.client.space, keys.data(), 4, states.data(), &ready), KVC_OK);
+  EXPECT_EQ(ready, 2U);
+  EXPECT_EQ(states[3], KVC_STATE_ON_DISK) << "nobody reads it";
+  ASSERT_TRUE(compute(sequence, tokens, kBlock));
+  EXPECT_EQ(sequence.commit(70).code, KVC_OK);
+  expect_right(sequence, tokens);
+}
+
 TEST(ClientSlots, ADaemonThatIsAwayTakesNothingFromASequence) {
   RealDaemon daemon;
   Engine engine(daemon.path());

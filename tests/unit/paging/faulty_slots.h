@@ -12,11 +12,16 @@ class FaultySlots final : public kvclient::SlotSource {
   explicit FaultySlots(kvclient::SlotSource& source) : source_(source) {}
 
   int refuse_reserve = KVC_OK;  ///< the next reserve answers this
-  /// What becomes of the next commit's block of this index, and of those behind it.
+  /// What becomes of the next commit's block of this index.
   struct CommitFault {
+    enum class Kind : std::uint8_t {
+      kStop,  ///< it and all behind it stay private
+      kSkip,  ///< it stays private
+      kLose
+    };
     std::size_t first = ~std::size_t{0};
     int code = KVC_OK;
-    bool is_lost = false;  ///< one block; else it and all behind it stay private
+    Kind kind = Kind::kStop;
   };
   CommitFault commit_fault;
   std::size_t copies_count = 0;
@@ -43,13 +48,13 @@ class FaultySlots final : public kvclient::SlotSource {
     const std::size_t sound = std::min(fault.first, blocks.size());
     source_.commit(blocks.first(sound));
     if (sound == blocks.size()) return;
-    if (!fault.is_lost) {
+    if (fault.kind == CommitFault::Kind::kStop) {
       for (kvclient::BlockCommit& block : blocks.subspan(sound)) block.code = fault.code;
       return;
     }
-    source_.abort(blocks[sound].slot);
-    blocks[sound].slot = kvclient::SlotId::kNone;
     blocks[sound].code = fault.code;
+    if (fault.kind == CommitFault::Kind::kLose)
+      source_.abort(std::exchange(blocks[sound].slot, kvclient::SlotId::kNone));
     source_.commit(blocks.subspan(sound + 1));
   }
   [[nodiscard]] std::span<const std::byte> readable(kvclient::SlotId slot) const override {

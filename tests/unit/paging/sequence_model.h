@@ -21,6 +21,7 @@ struct ModelSequence {
   Tokens tokens;
   std::size_t written = 0;
   std::size_t committed = 0;  ///< blocks, as of the time it was swapped out
+  std::size_t tried = 0;      ///< full blocks when it last published
   std::vector<std::shared_ptr<ModelBlock>> blocks;
 };
 
@@ -44,12 +45,16 @@ class SequenceModel {
     sequence.tokens.insert(sequence.tokens.end(), more.begin(), more.end());
     return true;
   }
-  /// At most `limit` blocks are made public.
-  void commit(ModelSequence& sequence, std::size_t written, std::size_t limit) {
+  /// Of those that could be made public `skipped`, counted from 0, is not; where `stops`, none behind it is.
+  void commit(ModelSequence& sequence, std::size_t written, std::size_t skipped, bool stops) {
+    const bool is_retry = written <= sequence.written;
     sequence.written = std::max(sequence.written, written);
-    for (std::size_t i = 0; i < sequence.written / each_; ++i) {
+    if (!is_retry && sequence.written / each_ == sequence.tried) return;
+    sequence.tried = sequence.written / each_;
+    for (std::size_t i = 0, due = 0; i < sequence.written / each_; ++i) {
       if (sequence.blocks[i]->is_committed) continue;
-      if (limit-- == 0) return;
+      if (due > skipped && stops) return;
+      if (due++ == skipped) continue;
       --private_;
       sequence.blocks[i]->is_committed = true;
       lease(prefix(sequence, i));
@@ -88,6 +93,7 @@ class SequenceModel {
   bool recompute(ModelSequence& sequence) {
     if (sequence.state == Sequence::State::kResident) swap_out(sequence);
     sequence.written = std::min(sequence.written, sequence.committed * each_);
+    sequence.tried = std::min(sequence.tried, sequence.committed);
     return admit(sequence);
   }
   void free(ModelSequence& sequence) {
@@ -153,6 +159,7 @@ class SequenceModel {
     for (std::size_t i = 0; i < blocks; ++i)
       sequence.blocks.push_back(std::make_shared<ModelBlock>(ModelBlock{i < matched}));
     sequence.written = matched * each_;
+    sequence.tried = matched;
     sequence.state = Sequence::State::kResident;
     return true;
   }

@@ -100,11 +100,16 @@ class ModelRun {
     const std::size_t written = model.tokens.size() - (chance_.below(4) == 0 ? chance_.below(left + 1) : 0);
     const Tokens some(model.tokens.begin(), model.tokens.begin() + static_cast<std::ptrdiff_t>(written));
     ASSERT_TRUE(compute(sequence, some, kBlock));
-    std::size_t limit = ~std::size_t{0};
-    if (chance_.below(6) == 0) slots_.commit_fault = {.first = limit = chance_.below(2), .code = KVC_PENDING};
+    FaultySlots::CommitFault fault;
+    using Kind = FaultySlots::CommitFault::Kind;
+    if (chance_.below(6) == 0)
+      fault = {.first = chance_.below(2),
+               .code = KVC_PENDING,
+               .kind = chance_.below(2) == 0 ? Kind::kStop : Kind::kSkip};
+    slots_.commit_fault = fault;
     (void)sequence.commit(written);
     slots_.commit_fault = {};
-    model_.commit(model, written, limit);
+    model_.commit(model, written, fault.first, fault.kind == Kind::kStop);
   }
 
   void recompute(Sequence& sequence, ModelSequence& model) {

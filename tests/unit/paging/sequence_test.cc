@@ -1,47 +1,9 @@
 // Sequences over a pool with bytes: every verb, what it does to the slots, and what it refuses.
 
-#include "kvclient/sequence.hpp"
-
-#include "tests/unit/paging/engine.h"
-#include "tests/unit/paging/faulty_slots.h"
-#include "tools/paging/virtual_pool.h"
+#include "tests/unit/paging/sequence_fixture.h"
 
 namespace kvtier::test {
 namespace {
-
-constexpr std::size_t kBlock = 4;  // tokens
-constexpr std::size_t kTokenBytes = 16;
-
-class SequenceTest : public testing::Test {
- protected:
-  void write(Sequence& sequence, const Tokens& tokens) {
-    ASSERT_TRUE(compute(sequence, tokens, kBlock));
-    ASSERT_EQ(sequence.commit(tokens.size()).code, KVC_OK);
-  }
-  void append_and_write(Sequence& sequence, Tokens& tokens, std::uint32_t token) {
-    tokens.push_back(token);
-    ASSERT_EQ(sequence.append(token).code, KVC_OK);
-    write(sequence, tokens);
-  }
-  void start(Sequence& sequence, const Tokens& tokens) {
-    ASSERT_EQ(sequence.allocate(tokens).code, KVC_OK);
-    write(sequence, tokens);
-  }
-  static void expect_right(const Sequence& sequence, const Tokens& tokens) {
-    EXPECT_EQ(sequence.tokens_count(), tokens.size());
-    EXPECT_EQ(sequence.written_count(), tokens.size());
-    EXPECT_EQ(first_wrong(sequence, tokens, kBlock), tokens.size());
-  }
-  void expect_counts(std::size_t shared, std::size_t own, std::size_t evictable) {
-    EXPECT_EQ(pool_.leased_count(), shared);
-    EXPECT_EQ(pool_.private_count(), own);
-    EXPECT_EQ(pool_.evictable_count(), evictable);
-    EXPECT_EQ(pool_.free_count(), pool_.slots_count() - shared - own - evictable);
-  }
-
-  sim::VirtualPool pool_{{.slots = 8, .block_tokens = kBlock, .block_bytes = kBlock * kTokenBytes}};
-  FaultySlots slots_{pool_};
-};
 
 TEST_F(SequenceTest, AllocateReservesThePromptAndCommitPublishesItsFullBlocks) {
   Sequence sequence(slots_);
@@ -220,6 +182,35 @@ TEST_F(SequenceTest, ABlockThatCannotBePublishedKeepsItsSuccessorsPrivate) {
   expect_counts(3, 1, 0);
 }
 
+// Its block is in the cache, and cannot be leased at the moment: on disk, say.
+TEST_F(SequenceTest, ABlockThatStaysPrivateKeepsNoOtherSo) {
+  Sequence sequence(slots_);
+  Tokens tokens = tokens_from(0, 14);
+  ASSERT_EQ(sequence.allocate(tokens).code, KVC_OK);
+  ASSERT_TRUE(compute(sequence, tokens, kBlock));
+  using Kind = FaultySlots::CommitFault::Kind;
+  slots_.commit_fault = {.first = 1, .code = KVC_EXISTS, .kind = Kind::kSkip};
+  EXPECT_EQ(sequence.commit(14).code, KVC_EXISTS);
+  expect_counts(2, 2, 0);
+  tokens.push_back(100);
+  ASSERT_EQ(sequence.append(100).code, KVC_OK);
+  ASSERT_TRUE(compute(sequence, tokens, kBlock));
+  EXPECT_EQ(sequence.commit(15).code, KVC_OK) << "no block was filled: it is not tried again yet";
+  expect_counts(2, 2, 0);
+  tokens.push_back(101);
+  ASSERT_EQ(sequence.append(101).code, KVC_OK);
+  ASSERT_TRUE(compute(sequence, tokens, kBlock));
+  slots_.commit_fault = {.first = 0, .code = KVC_EXISTS, .kind = Kind::kSkip};
+  EXPECT_EQ(sequence.commit(16).code, KVC_EXISTS);
+  expect_counts(3, 1, 0);
+  ASSERT_EQ(sequence.swap_out().code, KVC_OK);
+  EXPECT_EQ(sequence.saved_bytes(), 3 * kBlock * kTokenBytes) << "from the private one on";
+  ASSERT_EQ(sequence.swap_in().code, KVC_OK);
+  expect_right(sequence, tokens);
+  EXPECT_EQ(sequence.commit(16).code, KVC_OK) << "nothing new: it is tried again";
+  expect_counts(4, 0, 0);
+}
+
 TEST_F(SequenceTest, ALostBlockIsSaidByAllWhoHadItAndComputedAgain) {
   Sequence parent(slots_);
   const Tokens tokens = tokens_from(0, 10);
@@ -229,7 +220,7 @@ TEST_F(SequenceTest, ALostBlockIsSaidByAllWhoHadItAndComputedAgain) {
   EXPECT_EQ(parent.commit(10).code, KVC_PENDING);
   Sequence child(slots_);
   ASSERT_EQ(parent.fork(child).code, KVC_OK);
-  slots_.commit_fault = {.first = 1, .code = KVC_STALE, .is_lost = true};
+  slots_.commit_fault = {.first = 1, .code = KVC_STALE, .kind = FaultySlots::CommitFault::Kind::kLose};
   EXPECT_EQ(parent.commit(10).code, KVC_STALE);
   EXPECT_EQ(parent.written_count(), 4U);
   EXPECT_TRUE(parent.readable(1).empty());
@@ -246,78 +237,6 @@ TEST_F(SequenceTest, ALostBlockIsSaidByAllWhoHadItAndComputedAgain) {
   EXPECT_EQ(parent.written_count(), 8U) << "the other one has computed it";
   write(parent, tokens);
   expect_counts(2, 2, 0);
-}
-
-TEST_F(SequenceTest, SwappedOutItHoldsNothingAndComesBackWhole) {
-  Sequence sequence(slots_);
-  Tokens tokens = tokens_from(0, 10);
-  start(sequence, tokens);
-  ASSERT_EQ(sequence.swap_out().code, KVC_OK);
-  EXPECT_EQ(sequence.saved_bytes(), kBlock * kTokenBytes) << "the last block";
-  EXPECT_EQ(sequence.blocks_count(), 3U);
-  expect_counts(0, 0, 2);
-  ASSERT_EQ(sequence.swap_in().code, KVC_OK);
-  expect_counts(2, 1, 0);
-  expect_right(sequence, tokens);
-  append_and_write(sequence, tokens, 3);
-  append_and_write(sequence, tokens, 4);
-  expect_right(sequence, tokens);
-}
-
-TEST_F(SequenceTest, SwapInNamesWhatHasLeftAndTakesNothing) {
-  Sequence first(slots_);
-  const Tokens tokens = tokens_from(0, 18);
-  start(first, tokens);
-  ASSERT_EQ(first.swap_out().code, KVC_OK);
-  Sequence second(slots_);
-  start(second, tokens_from(100, 24));  // two of the four have to leave
-  std::vector<std::size_t> missing;
-  EXPECT_EQ(first.swap_in(&missing).code, KVC_NOT_FOUND);
-  EXPECT_EQ(missing, (std::vector<std::size_t>{2, 3}));
-  expect_counts(6, 0, 2);
-  EXPECT_EQ(first.swap_in().code, KVC_NOT_FOUND);
-  EXPECT_EQ(first.recompute().code, KVC_NO_SPACE);
-  EXPECT_EQ(first.state(), Sequence::State::kSwappedOut);
-  second.free();
-  ASSERT_EQ(first.recompute().code, KVC_OK);
-  EXPECT_EQ(first.written_count(), 8U) << "from the first block that is missing";
-  write(first, tokens);
-  expect_right(first, tokens);
-}
-
-TEST_F(SequenceTest, SwapInWithoutRoomForItsPrivateBlocksTakesNothing) {
-  Sequence first(slots_);
-  const Tokens tokens = tokens_from(0, 6);
-  start(first, tokens);
-  ASSERT_EQ(first.swap_out().code, KVC_OK);
-  Sequence second(slots_);
-  start(second, tokens_from(100, 28));
-  expect_counts(7, 0, 1);
-  std::vector<std::size_t> missing = {9};
-  EXPECT_EQ(first.swap_in(&missing).code, KVC_NO_SPACE);
-  EXPECT_TRUE(missing.empty());
-  expect_counts(7, 0, 1);
-  second.free();
-  ASSERT_EQ(first.swap_in().code, KVC_OK);
-  expect_right(first, tokens);
-}
-
-// The prompt was half computed: what is written is kept, what is not needs no keeping.
-TEST_F(SequenceTest, APromptIsSwappedOutInTheMiddle) {
-  Sequence sequence(slots_);
-  const Tokens tokens = tokens_from(0, 15);
-  ASSERT_EQ(sequence.allocate(tokens).code, KVC_OK);
-  ASSERT_TRUE(compute(sequence, tokens_from(0, 9), kBlock));
-  slots_.commit_fault = {.first = 1, .code = KVC_NO_SPACE};
-  EXPECT_EQ(sequence.commit(9).code, KVC_NO_SPACE);
-  ASSERT_EQ(sequence.swap_out().code, KVC_OK);
-  EXPECT_EQ(sequence.saved_bytes(), 2 * kBlock * kTokenBytes);
-  pool_.evict_all();
-  EXPECT_EQ(sequence.swap_in().code, KVC_NOT_FOUND);
-  ASSERT_EQ(sequence.recompute().code, KVC_OK);
-  EXPECT_EQ(sequence.written_count(), 0U);
-  write(sequence, tokens);
-  expect_right(sequence, tokens);
 }
 
 TEST_F(SequenceTest, RefusedCallsChangeNothing) {

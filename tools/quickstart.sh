@@ -79,9 +79,13 @@ daemon_start() {
     >"$runtime_dir/daemon.log" 2>&1 &
   daemon_pid=$!
   # Its sockets are there before its memory is: it serves when it answers.
-  local status=0
-  "$build/bin/kvctl" --socket "$admin_socket" status --wait 60 >/dev/null 2>&1 || status=$?
-  ((status > 1)) || return 0 # 1: degraded, which is shown at the end
+  local waited status
+  for ((waited = 0; waited < 60; ++waited)); do
+    status=0
+    "$build/bin/kvctl" --socket "$admin_socket" status --wait 1 >/dev/null 2>&1 || status=$?
+    ((status > 1)) || return 0 # 1: degraded, which is shown at the end
+    kill -0 "$daemon_pid" 2>/dev/null || break
+  done
   tail -n 30 "$runtime_dir/daemon.log" >&2
   die "kvtierd did not start: its log is above"
 }

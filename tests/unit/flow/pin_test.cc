@@ -15,6 +15,22 @@ class PinTest : public StoreFixture {
   }
 };
 
+// Two clients of one space.
+class TwoPinners : public PinTest {
+ protected:
+  void SetUp() override {
+    PinTest::SetUp();
+    first_ = &add_client();
+    second_ = &add_client();
+    space_ = usual_space(*first_);
+    (void)usual_space(*second_);
+  }
+
+  SimClient* first_ = nullptr;
+  SimClient* second_ = nullptr;
+  SpaceId space_ = SpaceId::kNone;
+};
+
 TEST_F(PinTest, F_01_a_pinned_prefix_survives_a_flood_until_it_expires) {
   SimClient& client = add_client();
   const SpaceId space = usual_space(client);
@@ -45,31 +61,23 @@ TEST_F(PinTest, F_01_a_second_pin_replaces_the_expiry) {
 }
 
 // A pin is a promise to the one who asked for it: nobody else shortens it, or takes it back.
-TEST_F(PinTest, F_01_another_clients_shorter_pin_leaves_the_longer_one) {
-  SimClient& first = add_client();
-  SimClient& second = add_client();
-  const SpaceId space = usual_space(first);
-  (void)usual_space(second);
-  put(first, space, keys_of(1, 2));
-  (void)call(first, Op::kPin, space, keys_of(1, 2), 60 * kNsPerSecond);
-  EXPECT_EQ(call(second, Op::kPin, space, keys_of(1, 2), kNsPerMs).count, 2U);
+TEST_F(TwoPinners, F_01_another_clients_shorter_pin_leaves_the_longer_one) {
+  put(*first_, space_, keys_of(1, 2));
+  (void)call(*first_, Op::kPin, space_, keys_of(1, 2), 60 * kNsPerSecond);
+  EXPECT_EQ(call(*second_, Op::kPin, space_, keys_of(1, 2), kNsPerMs).count, 2U);
   advance(2 * kNsPerMs);
   EXPECT_EQ(stats().blocks_pinned, 2U);
-  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 2)).count, 0U) << "its own is over";
+  EXPECT_EQ(call(*second_, Op::kUnpin, space_, keys_of(1, 2)).count, 0U) << "its own is over";
   EXPECT_EQ(stats().blocks_pinned, 2U);
-  EXPECT_EQ(call(first, Op::kUnpin, space, keys_of(1, 2)).count, 2U);
+  EXPECT_EQ(call(*first_, Op::kUnpin, space_, keys_of(1, 2)).count, 2U);
   EXPECT_EQ(stats().blocks_pinned, 0U);
 }
 
-TEST_F(PinTest, F_01_the_shorter_of_two_clients_pins_stays_when_the_longer_one_is_taken_back) {
-  SimClient& first = add_client();
-  SimClient& second = add_client();
-  const SpaceId space = usual_space(first);
-  (void)usual_space(second);
-  put(first, space, keys_of(1, 2));
-  (void)call(first, Op::kPin, space, keys_of(1, 2), 5 * kNsPerSecond);
-  (void)call(second, Op::kPin, space, keys_of(1, 2), 60 * kNsPerSecond);
-  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 2)).count, 2U);
+TEST_F(TwoPinners, F_01_the_shorter_of_two_clients_pins_stays_when_the_longer_one_is_taken_back) {
+  put(*first_, space_, keys_of(1, 2));
+  (void)call(*first_, Op::kPin, space_, keys_of(1, 2), 5 * kNsPerSecond);
+  (void)call(*second_, Op::kPin, space_, keys_of(1, 2), 60 * kNsPerSecond);
+  EXPECT_EQ(call(*second_, Op::kUnpin, space_, keys_of(1, 2)).count, 2U);
   EXPECT_EQ(stats().blocks_pinned, 2U);
   advance(4 * kNsPerSecond);
   EXPECT_EQ(stats().blocks_pinned, 2U);
@@ -77,38 +85,30 @@ TEST_F(PinTest, F_01_the_shorter_of_two_clients_pins_stays_when_the_longer_one_i
   EXPECT_EQ(stats().blocks_pinned, 0U);
 }
 
-TEST_F(PinTest, F_01_of_three_clients_pins_the_two_that_last_longest_are_kept) {
-  SimClient& first = add_client();
-  SimClient& second = add_client();
+TEST_F(TwoPinners, F_01_of_three_clients_pins_the_two_that_last_longest_are_kept) {
   SimClient& third = add_client();
-  const SpaceId space = usual_space(first);
-  (void)usual_space(second);
   (void)usual_space(third);
-  put(first, space, keys_of(1, 1));
-  (void)call(first, Op::kPin, space, keys_of(1, 1), 20 * kNsPerSecond);
-  (void)call(second, Op::kPin, space, keys_of(1, 1), 10 * kNsPerSecond);
-  (void)call(third, Op::kPin, space, keys_of(1, 1), 30 * kNsPerSecond);
-  (void)call(third, Op::kPin, space, keys_of(1, 1), 5 * kNsPerSecond);  // its own it may shorten
-  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 1)).count, 0U);
+  put(*first_, space_, keys_of(1, 1));
+  (void)call(*first_, Op::kPin, space_, keys_of(1, 1), 20 * kNsPerSecond);
+  (void)call(*second_, Op::kPin, space_, keys_of(1, 1), 10 * kNsPerSecond);
+  (void)call(third, Op::kPin, space_, keys_of(1, 1), 30 * kNsPerSecond);
+  (void)call(third, Op::kPin, space_, keys_of(1, 1), 5 * kNsPerSecond);  // its own it may shorten
+  EXPECT_EQ(call(*second_, Op::kUnpin, space_, keys_of(1, 1)).count, 0U);
   advance(5 * kNsPerSecond + 1);
-  EXPECT_EQ(call(third, Op::kUnpin, space, keys_of(1, 1)).count, 0U);
+  EXPECT_EQ(call(third, Op::kUnpin, space_, keys_of(1, 1)).count, 0U);
   EXPECT_EQ(stats().blocks_pinned, 1U);
-  EXPECT_EQ(call(first, Op::kUnpin, space, keys_of(1, 1)).count, 1U);
+  EXPECT_EQ(call(*first_, Op::kUnpin, space_, keys_of(1, 1)).count, 1U);
   EXPECT_EQ(stats().blocks_pinned, 0U);
 }
 
-TEST_F(PinTest, F_01_pins_of_a_client_that_closed_can_be_taken_back_by_anybody) {
-  SimClient& first = add_client();
-  SimClient& second = add_client();
-  const SpaceId space = usual_space(first);
-  (void)usual_space(second);
-  put(first, space, keys_of(1, 2));
-  (void)call(first, Op::kPin, space, keys_of(1, 2), 60 * kNsPerSecond);
-  end_process(first);
-  (void)call(second, Op::kPin, space, keys_of(1, 2), kNsPerMs);
+TEST_F(TwoPinners, F_01_pins_of_a_client_that_closed_can_be_taken_back_by_anybody) {
+  put(*first_, space_, keys_of(1, 2));
+  (void)call(*first_, Op::kPin, space_, keys_of(1, 2), 60 * kNsPerSecond);
+  end_process(*first_);
+  (void)call(*second_, Op::kPin, space_, keys_of(1, 2), kNsPerMs);
   advance(2 * kNsPerMs);
   EXPECT_EQ(stats().blocks_pinned, 2U) << "not shortened";
-  EXPECT_EQ(call(second, Op::kUnpin, space, keys_of(1, 2)).count, 2U);
+  EXPECT_EQ(call(*second_, Op::kUnpin, space_, keys_of(1, 2)).count, 2U);
   EXPECT_EQ(stats().blocks_pinned, 0U);
 }
 

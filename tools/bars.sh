@@ -307,11 +307,11 @@ bar_kvsim_hints() { # what engines tell, on the dense trace, beside LRU and besi
   for percent in 0.5 1 5 10 25 50; do
     slack=0
     ((${percent%.*} < 25)) || slack=0.001
-    measure "kvsim-hints-$percent-lru" "$build/bin/kvsim" replay "$trace" --policy lru --capacity-pct $percent --json
+    measure "kvsim-hints-$percent-lru" "$build/bin/kvsim" replay "$trace" --policy lru --capacity-pct "$percent" --json
     lru=$(json_value "$object" hit_ratio)
-    measure "kvsim-hints-$percent-none" "$build/bin/kvsim" replay "$trace" --policy default --capacity-pct $percent --json
+    measure "kvsim-hints-$percent-none" "$build/bin/kvsim" replay "$trace" --policy default --capacity-pct "$percent" --json
     plain=$(json_value "$object" hit_ratio)
-    measure "kvsim-hints-$percent" "$build/bin/kvsim" replay "$trace" --policy default --capacity-pct $percent --hints all --json
+    measure "kvsim-hints-$percent" "$build/bin/kvsim" replay "$trace" --policy default --capacity-pct "$percent" --hints all --json
     expect hit_ratio ">" "$(awk "BEGIN { printf \"%.6f\", ${lru:-1} - $slack }")"
     expect hit_ratio ">" "$(awk "BEGIN { printf \"%.6f\", ${plain:-1} - $slack }")"
   done

@@ -98,9 +98,9 @@ stage_quality() {
   tools/install_packages.sh build test quality
   configure build
   run_tests build -L tidy
-  run_clang_tidy --quick
   git ls-files '*.h' '*.hpp' '*.cc' | xargs clang-format --dry-run -Werror
   git ls-files '*.sh' .ci/run | xargs shellcheck
+  run_clang_tidy --quick
 }
 
 # Over the product's sources: nothing is compiled, and the folder only gives the compile commands.

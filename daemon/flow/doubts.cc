@@ -39,7 +39,7 @@ BlockId take_copy(StoreState& state, BlockId id) {
   state.disk->locators[index_of(id)] = {};
   state.tree->move_children(id, copy);
   if (from.parent != BlockId::kNone) (void)state.tree->attach(copy, from.parent);
-  ++state.tenants[to.tenant].spaces[static_cast<std::uint32_t>(to.space) - 1].blocks;
+  ++state.space_of(to).blocks;
   return copy;
 }
 
@@ -66,7 +66,7 @@ void note(StoreState& state, const BlockRecord& record) {
   ++state.stats.blocks_corrupt;
   state.corrupt = {.count = state.stats.blocks_corrupt,
                    .namespace_name = tenant.name,
-                   .space = tenant.spaces[static_cast<std::uint32_t>(record.space) - 1].digest,
+                   .space = state.space_of(record).digest,
                    .key = record.key};
 }
 

@@ -7,7 +7,6 @@
 
 namespace kvtier {
 
-inline constexpr std::uint32_t kDoubtsMax = 64;           ///< of one command, of which a session has one
 inline constexpr std::uint32_t kDoubtsWaitingMax = 4096;  ///< of all sessions
 
 /// The block, which has a sum, is to be compared with it. False: there are too many that are.

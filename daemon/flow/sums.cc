@@ -5,6 +5,7 @@
 #include "daemon/flow/checksums.h"
 #include "daemon/flow/doubts.h"
 #include "daemon/flow/wait.h"
+#include "libkvclient/wire/limits.h"
 
 namespace kvtier {
 namespace {

@@ -7,12 +7,10 @@
 #include "libkvclient/src/answer.h"
 #include "libkvclient/src/patience.h"
 #include "libkvclient/src/request_call.h"
+#include "libkvclient/wire/limits.h"
 
 namespace kvtier::client {
 namespace {
-
-// Blocks that the daemon is told of in one doubt; it takes no more (WIRE.md).
-constexpr std::size_t kDoubtsMax = 64;
 
 /// One leased block: its place in the lease, which is its key's, and what is said of it.
 struct Leased {
@@ -191,7 +189,7 @@ class Verification {
   void tell_daemon(const BoundLink& bound) {
     std::erase_if(leased_, [](const Leased& each) { return !each.is_wrong; });
     if (leased_.empty()) return;
-    leased_.resize(std::min(leased_.size(), kDoubtsMax));
+    leased_.resize(std::min<std::size_t>(leased_.size(), kDoubtsMax));
     RequestCall call = sums_call(bound, leased_);
     call.submission.flags = kFlagDoubt;
     (void)request(*space_.core, *bound.link.requests, call, deadline_ns_);

@@ -21,6 +21,8 @@ inline constexpr std::uint32_t kAccessLogEntries = 4096;  ///< power of two
 inline constexpr std::uint64_t kArenaBytes = 1 << 20;
 inline constexpr std::uint32_t kRequestKeysMax =
     4096;  ///< keys in one request; the library splits longer calls
+inline constexpr std::uint32_t kDoubtsMax =
+    64;  ///< entries of a kSums with kFlagDoubt; one of a session is open
 inline constexpr std::uint64_t kBlockBytesMax = 1ULL << 30;
 inline constexpr std::uint32_t kPartsMax = 16;
 inline constexpr std::uint64_t kPinTtlNsMax =

@@ -11,6 +11,7 @@ endforeach()
 set_target_properties(kvclient_shared PROPERTIES EXPORT_NAME kvclient)
 install(TARGETS kvclient_shared EXPORT kvclientTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+target_compile_features(kvclient_shared INTERFACE cxx_std_20)  # of its C++ headers; C programs do not see it
 target_include_directories(kvclient_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/libkvclient/include>)
 add_library(kvclient::kvclient ALIAS kvclient_shared)  # in a tree that holds this one
 install(DIRECTORY libkvclient/include/kvclient DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -139,7 +139,7 @@ extern "C" int kvc_acquire(kvc_space* space, const kvc_key* keys, size_t count, 
   if (lease->core != space->space->core) {
     return client::report(Code::kInvalid, "kvc_acquire: the lease is of another client than the space");
   }
-  if (lease->session != nullptr)
+  if (lease->session != nullptr && lease->core->guard.is_same_process())
     return client::report(Code::kBusy, "kvc_acquire: the lease holds blocks; release it");
   return client::acquire(*space->space, {client::as_keys(keys, count), flags}, request_id, *lease);
 } catch (...) {

@@ -19,6 +19,8 @@ extern "C" int kvc_keys_from_tokens(const kvc_space* space, const uint32_t* toke
   if (missing != nullptr)
     return client::report(
         Status(Code::kInvalid, "kvc_keys_from_tokens: " + std::string(missing) + " is NULL"));
+  const Status alive = client::check_alive(*space->space);
+  if (!alive.is_ok()) return client::report(alive);
   const std::uint32_t block_tokens = space->space->spec.block_tokens;
   const std::size_t blocks = tokens_count / block_tokens;
   if (blocks > capacity || (keys == nullptr && blocks > 0)) {

@@ -17,12 +17,14 @@ std::uint32_t next_serial() {
 
 constexpr TimeNs kBackoffFirstNs = 10 * kNsPerMs;
 constexpr TimeNs kBackoffLastNs = kNsPerSecond;
+// Nobody waits for a handshake longer than for his own call; one that ends early never connects.
+constexpr TimeNs kHandshakeLeastNs = kNsPerSecond;
 
 }  // namespace
 
 void Service::try_to_connect() {
   const ResumeProof proof = core_.session_ ? core_.session_->proof() : ResumeProof{};
-  const TimeNs deadline_ns = now_ns() + core_.options.deadline_ns;
+  const TimeNs deadline_ns = now_ns() + std::max(core_.options.deadline_ns, kHandshakeLeastNs);
   Result<Handshake> handshake =
       shake_hands(core_.options, proof, deadline_ns, {core_.wake_.get(), core_.is_closed});
   if (!handshake.is_ok()) return failed(handshake.status());

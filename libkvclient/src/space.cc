@@ -72,6 +72,8 @@ int kvc_space_info(const kvc_space* space, kvc_space_facts* facts) try {
   if (space == nullptr || facts == nullptr) {
     return client::report(Code::kInvalid, "kvc_space_info: space and facts must not be NULL");
   }
+  const Status alive = client::check_alive(*space->space);
+  if (!alive.is_ok()) return client::report(alive);
   return client::report(client::write_struct("kvc_space_info", client::facts_of(*space->space), *facts));
 } catch (...) {
   return client::report_exception();
@@ -83,6 +85,8 @@ int kvc_space_part(const kvc_space* space, uint32_t i, uint64_t* offset, uint64_
   if (space == nullptr || offset == nullptr || bytes == nullptr || i >= space->space->spec.parts.size()) {
     return client::report(Code::kInvalid, "kvc_space_part: no such part, or a NULL argument");
   }
+  const Status alive = client::check_alive(*space->space);
+  if (!alive.is_ok()) return client::report(alive);
   *offset = space->space->spec.part_offset(i);
   *bytes = space->space->spec.parts[i].bytes;
   return KVC_OK;

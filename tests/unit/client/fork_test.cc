@@ -70,20 +70,32 @@ TEST_F(ClientFork, U11_EveryCallOfTheChildSaysStale) {
     facts.struct_size = sizeof facts;
     kvc_client_stats stats{};
     stats.struct_size = sizeof stats;
-    const int codes[] = {kvc_match(client_.space, &key, 1, nullptr, &ready),
-                         kvc_reserve(client_.space, &key, 1, nullptr, &slot),
-                         kvc_commit(client_.space, &slot, 1, 0, 0),
-                         kvc_abort(client_.space, &slot, 1, 0, 0),
-                         kvc_wait(client_.space, &key, 1, 0, nullptr, &ready),
-                         kvc_pin(client_.space, &key, 1, 1, 0, nullptr),
-                         kvc_unpin(client_.space, &key, 1, 0),
-                         kvc_invalidate(client_.space, 0, &blocks),
-                         kvc_invalidate_namespace(client_.client, 0, &blocks),
-                         kvc_ping(client_.client, 0),
-                         kvc_lease_create(client_.client, 1, &lease),
-                         kvc_space_register(client_.client, spec, 0, &space),
-                         kvc_status(client_.client, &facts),
-                         kvc_stats(client_.client, &stats)};
+    kvc_space_facts about{};
+    about.struct_size = sizeof about;
+    const std::uint32_t token = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+    const int codes[] = {
+        kvc_match(client_.space, &key, 1, nullptr, &ready),
+        kvc_reserve(client_.space, &key, 1, nullptr, &slot),
+        kvc_commit(client_.space, &slot, 1, 0, 0),
+        kvc_abort(client_.space, &slot, 1, 0, 0),
+        kvc_wait(client_.space, &key, 1, 0, nullptr, &ready),
+        kvc_pin(client_.space, &key, 1, 1, 0, nullptr),
+        kvc_unpin(client_.space, &key, 1, 0),
+        kvc_invalidate(client_.space, 0, &blocks),
+        kvc_invalidate_namespace(client_.client, 0, &blocks),
+        kvc_ping(client_.client, 0),
+        kvc_lease_create(client_.client, 1, &lease),
+        kvc_space_register(client_.client, spec, 0, &space),
+        kvc_acquire(client_.space, &key, 1, 0, 0, client_.lease),  // which is held
+        kvc_commit_acquire(client_.space, &slot, 1, 0, client_.lease),
+        kvc_restore(client_.space, &key, 1, 0, nullptr, &ready),
+        kvc_space_info(client_.space, &about),
+        kvc_space_part(client_.space, 0, &offset, &bytes),
+        kvc_keys_from_tokens(client_.space, &token, 1, nullptr, 0, nullptr, nullptr, 0, &ready),
+        kvc_status(client_.client, &facts),
+        kvc_stats(client_.client, &stats)};
     for (std::size_t i = 0; i < std::size(codes); ++i) {
       if (codes[i] != KVC_STALE) ::_exit(static_cast<int>(i + 1));
     }

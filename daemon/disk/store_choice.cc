@@ -18,6 +18,17 @@ Status refuse(std::span<const PathFinding> paths, std::size_t path, const std::s
   return {Code::kInvalid, name_of(paths, path) + ": " + why + " Nothing was changed."};
 }
 
+FileHome home_of(const Superblock& block) {
+  return {.inode = block.home_inode, .birth_ns = block.home_birth_ns, .fsid = block.home_fsid};
+}
+
+std::string home_text(const FileHome& home) {
+  const std::string birth =
+      home.birth_ns == 0 ? "at a time not known" : "at " + std::to_string(home.birth_ns) + " ns";
+  return "inode " + std::to_string(home.inode) + ", made " + birth + ", file system " +
+         std::to_string(home.fsid);
+}
+
 Status check_new(std::span<const PathFinding> paths, std::size_t i) {
   if (!paths[i].has_content) return Status::ok();
   return refuse(
@@ -30,9 +41,8 @@ Status check_old(std::span<const PathFinding> paths, std::size_t i, const DiskSt
   const Superblock& block = paths[i].superblock.superblock;
   if (options.home != HomePolicy::kMoved && is_elsewhere(paths[i])) {
     return refuse(paths, i,
-                  "its file was made elsewhere (file system " + std::to_string(block.home_fsid) + ", inode " +
-                      std::to_string(block.home_inode) + "; here " + std::to_string(paths[i].file.home_fsid) +
-                      ", " + std::to_string(paths[i].file.home_inode) +
+                  "its file was made elsewhere (" + home_text(home_of(block)) + "; here " +
+                      home_text(paths[i].file.home) +
                       "): it may be a copy of a store that is in use. Say with nvme.home whether it moved or "
                       "begins anew.");
   }
@@ -113,16 +123,16 @@ Superblock made_new(const DiskStoreOptions& options, std::uint32_t number) {
 
 void fit(Superblock& block, const PathFinding& path) {
   block.segment_count = segments_in(path.file.bytes, block.segment_bytes);
-  block.home_fsid = path.file.home_fsid;
-  block.home_inode = path.file.home_inode;
+  block.home_fsid = path.file.home.fsid;
+  block.home_inode = path.file.home.inode;
+  block.home_birth_ns = path.file.home.birth_ns;
 }
 
 }  // namespace
 
 bool is_elsewhere(const PathFinding& path) {
   if (path.superblock.is_new) return false;
-  const Superblock& block = path.superblock.superblock;
-  return block.home_fsid != path.file.home_fsid || block.home_inode != path.file.home_inode;
+  return !is_same_home(home_of(path.superblock.superblock), path.file.home);
 }
 
 std::uint64_t lost_bytes(const PathFinding& path) {

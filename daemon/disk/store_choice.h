@@ -18,7 +18,7 @@ struct PathFinding {
   std::uint64_t epoch_max = 0;  ///< of its segment headers and trailers
 };
 
-/// Its store was made on another file system, or in another file: it may be a copy.
+/// Its store was made in another file: it may be a copy.
 bool is_elsewhere(const PathFinding& path);
 /// Of the file that its store had when it opened last, and that are gone: it was cut from outside.
 std::uint64_t lost_bytes(const PathFinding& path);

@@ -83,8 +83,7 @@ std::vector<StoreFile> PathSet::files() const {
   for (const Each& each : all_) {
     files.push_back({.file = IoFile{static_cast<std::uint32_t>(files.size())},
                      .bytes = each.owned.bytes,
-                     .home_fsid = each.owned.home_fsid,
-                     .home_inode = each.owned.home_inode,
+                     .home = each.owned.home,
                      .folder = facts_[each.place].folder});
   }
   return files;

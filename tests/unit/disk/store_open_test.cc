@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
 
 #include "daemon/disk/format_seal.h"
 #include "tests/support/sim_store.h"
@@ -84,19 +85,28 @@ TEST(StoreOpen, AnUnknownVersionIsRefusedInSuperblocksAndSegments_U07) {
   expect_refusal(disk, small_sim_options(), Code::kVersion, "another format version");
 }
 
-// The inode and file system of SimStore's files are fixed: what was made elsewhere says others.
+Superblock superblock_of(SimDisk& disk, std::size_t path = 0) {
+  SuperblockCopies copies;
+  for (std::uint32_t i = 0; i < kSuperblockCopies; ++i)
+    copies[i] = bytes_at(disk, i * kSuperblockStrideBytes, kHeaderBytesMax, path);
+  return choose_superblock(copies).value().superblock;
+}
+
+void set_superblock(SimDisk& disk, const Superblock& block, std::size_t path = 0) {
+  for (std::uint32_t i = 0; i < kSuperblockCopies; ++i) {
+    const SuperblockBytes bytes = encode_superblock(block, i);
+    std::memcpy(bytes_at(disk, i * kSuperblockStrideBytes, bytes.size(), path).data(), bytes.data(),
+                bytes.size());
+  }
+}
+
+// Homes of SimStore's files are what its options say: what was made elsewhere says another one.
 TEST(StoreOpen, ACopyIsRefusedAndTakenWithAFreshIdentityOnly_D15) {
   SimDisk disk(1);
   make_store(disk);
-  SuperblockCopies copies;
-  for (std::uint32_t i = 0; i < kSuperblockCopies; ++i)
-    copies[i] = bytes_at(disk, i * kSuperblockStrideBytes, kHeaderBytesMax);
-  Superblock block = choose_superblock(copies).value().superblock;
+  Superblock block = superblock_of(disk);
   block.home_inode = 4711;
-  for (std::uint32_t i = 0; i < kSuperblockCopies; ++i) {
-    const SuperblockBytes bytes = encode_superblock(block, i);
-    std::memcpy(bytes_at(disk, i * kSuperblockStrideBytes, bytes.size()).data(), bytes.data(), bytes.size());
-  }
+  set_superblock(disk, block);
   const std::vector<std::byte> copied = disk.image(disk.open("path0"));
   expect_refusal(disk, small_sim_options(), Code::kInvalid, "its file was made elsewhere");
   SimStoreOptions options = small_sim_options();
@@ -132,6 +142,54 @@ TEST(StoreOpen, ACopyIsRefusedAndTakenWithAFreshIdentityOnly_D15) {
   ASSERT_TRUE(sim.open());
   EXPECT_FALSE(sim.find(sim_key(3)).has_value());
   EXPECT_EQ(sim.read(sim_key(159)), Code::kOk);
+}
+
+/// The home that its superblocks name, after a start that says so; none: it was refused.
+std::optional<FileHome> home_after_start(SimDisk& disk, const FileHome& here) {
+  SimStoreOptions options = small_sim_options();
+  options.home = here;
+  SimStore sim(disk, options, 1, kFileBytes);
+  if (!sim.open()) return std::nullopt;
+  EXPECT_EQ(sim.index().size(), 10U);
+  const Superblock block = superblock_of(disk);
+  return FileHome{block.home_inode, block.home_birth_ns, block.home_fsid};
+}
+
+// A freed inode is the next file's, and on a fresh file system the first ones are what they are on each: a copy may have it.
+TEST(StoreOpen, AHomeIsToldByItsTimeOfBirthAndNotByItsInodeAlone_D15) {
+  SimDisk disk(1);
+  make_store(disk);  // inode 1, born at 7, file system 9
+  EXPECT_FALSE(home_after_start(disk, {.inode = 1, .birth_ns = 8, .fsid = 9}).has_value());
+  EXPECT_FALSE(home_after_start(disk, {.inode = 2, .birth_ns = 7, .fsid = 9}).has_value());
+  EXPECT_TRUE(home_after_start(disk, {.inode = 1, .birth_ns = 7, .fsid = 9}).has_value());
+}
+
+// On XFS the file system's id is the number of its device.
+TEST(StoreOpen, ADeviceWithAnotherNumberIsTheSameHome) {
+  SimDisk disk(1);
+  make_store(disk);
+  const std::optional<FileHome> home = home_after_start(disk, {.inode = 1, .birth_ns = 7, .fsid = 10});
+  ASSERT_TRUE(home.has_value());
+  EXPECT_EQ(home->fsid, 10U) << "as it is now";
+}
+
+// Superblocks of before the time of birth was noted, and file systems that do not say it: inode and file system.
+TEST(StoreOpen, WithoutATimeOfBirthTheFileSystemsIdCounts_D15) {
+  SimDisk disk(1);
+  make_store(disk);
+  Superblock block = superblock_of(disk);
+  block.home_birth_ns = 0;
+  set_superblock(disk, block);
+  EXPECT_FALSE(home_after_start(disk, {.inode = 1, .birth_ns = 7, .fsid = 10}).has_value());
+  EXPECT_FALSE(home_after_start(disk, {.inode = 2, .birth_ns = 7, .fsid = 9}).has_value());
+  EXPECT_FALSE(home_after_start(disk, {.inode = 1, .fsid = 10}).has_value());
+  std::optional<FileHome> home = home_after_start(disk, {.inode = 1, .fsid = 9});
+  ASSERT_TRUE(home.has_value());
+  EXPECT_EQ(home->birth_ns, 0U);
+  home = home_after_start(disk, {.inode = 1, .birth_ns = 7, .fsid = 9});
+  ASSERT_TRUE(home.has_value());
+  EXPECT_EQ(home->birth_ns, 7U) << "noted from now on";
+  EXPECT_TRUE(home_after_start(disk, {.inode = 1, .birth_ns = 7, .fsid = 10}).has_value());
 }
 
 TEST(StoreOpen, WhoeverLookedBeforeMayRefuse) {

@@ -52,6 +52,8 @@ struct DiskStoreOptions {
   WriteBudgetOptions budget;                  ///< of what reclaim rewrites
   HomePolicy home = HomePolicy::kRefuse;
   MissingPolicy missing = MissingPolicy::kKeep;
+  bool is_path_left_out =
+      false;       ///< by whoever looked at the files before, and it may be the store's: it counts as missing
   Status refusal;  ///< what whoever looked at the files before found: not ok, they stay shut for that cause
   StoreId fresh_store{};             ///< random: the id of a store that is made
   IoRegion scratch_region{};         ///< a place of the ring's table for the store's own memory

@@ -282,6 +282,19 @@ TEST(DiskOpening, APathOfAnotherStoreIsLeftOutWhereTheStoreHasMore_D15) {
   expect_left_out(options_of({dir.file("a"), dir.file("copy"), dir.file("c")}), 1, "it may be a copy");
 }
 
+// It may be a path that none of the others knows: what is invalidated is noted for it.
+TEST(DiskOpening, APathThatIsNotUnderstoodCountsAsMissing) {
+  const ScratchDir dir;
+  const NvmeTierOptions options = options_of({make_store(dir, "a"), make_store(dir, "b")});
+  expect_shut(dir, options, "nothing says which of the two is meant");
+  flip_superblocks(dir.file("b"));
+  expect_left_out(options, 1, "no superblock copy is usable");
+  RunningTier life(options);
+  life.open();
+  life.close();
+  EXPECT_TRUE(life.tier().snapshot().read().is_path_missing);
+}
+
 // It would be another store's path when there is room again.
 TEST(DiskOpening, NoStoreIsMadeBesideOneThatFindsNoRoom) {
   const ScratchDir dir;

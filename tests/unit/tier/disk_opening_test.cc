@@ -8,12 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
 
 #include "daemon/disk/format_seal.h"
 #include "daemon/tier/space_format.h"
-#include "tests/unit/tier/running_tier.h"
+#include "tests/unit/tier/tier_folders.h"
 
 namespace kvtier::test {
 namespace {
@@ -121,67 +119,6 @@ TEST(DiskOpening, ASpacesFileOfAnotherVersionLeavesItsPathOutUntouched) {
   EXPECT_EQ(opening.facts.opened, std::vector<std::size_t>{1});
 }
 
-/// Size and content of every file below a folder.
-std::map<std::string, std::pair<std::uintmax_t, std::string>> files_below(const std::string& folder) {
-  std::map<std::string, std::pair<std::uintmax_t, std::string>> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    // The lock names whoever opened last, and has nothing to keep.
-    const bool is_lock = entry.path().filename() == kStoreLockName;
-    std::string content(std::istreambuf_iterator<char>(file), {});
-    files[entry.path()] = {entry.file_size(),
-                           is_lock ? "" : std::to_string(std::hash<std::string>{}(content))};
-  }
-  return files;
-}
-
-std::string make_foreign(const ScratchDir& dir, std::uint64_t bytes) {
-  const std::string folder = make_folder(dir, "foreign");
-  std::ofstream(folder + "/" + kStoreFileName) << "another program's";
-  std::filesystem::resize_file(folder + "/" + kStoreFileName, bytes);
-  return folder;
-}
-
-/// A store of 33 MiB that ended cleanly, with a block.
-std::string make_store(const ScratchDir& dir, const std::string& name) {
-  std::string folder = make_folder(dir, name);
-  RunningTier life(options_of({folder}));
-  life.open();
-  DiskCommand put = life.command(DiskCommandKind::kPut, 1, 1);
-  put.is_group_end = true;
-  life.send(put);
-  EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
-  life.close();
-  return folder;
-}
-
-/// The blocks that a start finds.
-std::size_t count_entries(const NvmeTierOptions& options) {
-  RunningTier life(options);
-  if (life.opening().tier == nullptr) return 0;
-  life.open();
-  const auto is_entry = [](const DiskNews& each) { return each.kind == DiskNewsKind::kEntry; };
-  const auto entries = static_cast<std::size_t>(std::ranges::count_if(life.news, is_entry));
-  life.close();
-  return entries;
-}
-
-/// Opens, expects that the store stays shut with these words, and that no file is another, or there.
-void expect_shut(const ScratchDir& dir, const NvmeTierOptions& options, const std::string& words) {
-  const auto before = files_below(dir.path());
-  {
-    const DiskOpening opening = DiskOpening::open(options);
-    ASSERT_NE(opening.tier, nullptr) << opening.status.to_string();
-    (void)opening.tier->agent().do_work(kNsPerSecond);
-    EXPECT_EQ(opening.tier->snapshot().read().state, NvmeTierState::kRefused);
-    const std::string refusal = opening.tier->snapshot().refusal();
-    EXPECT_NE(refusal.find(words), std::string::npos) << refusal;
-    EXPECT_NE(refusal.find("Nothing was changed"), std::string::npos) << refusal;
-  }
-  EXPECT_EQ(files_below(dir.path()), before);
-}
-
 // A file that was larger than the path may be was cut, a smaller one grew, before anybody looked whose it is.
 TEST(DiskOpening, AForeignFileKeepsItsSizeAndContent_D15) {
   for (const std::uint64_t bytes : {std::uint64_t{15}, 40 * kMiB}) {
@@ -201,106 +138,6 @@ TEST(DiskOpening, FilesOfTwoStoresKeepTheirSizesAndNoneIsMade_D15) {
   NvmeTierOptions options = options_of(folders);
   for (DiskFolder& path : options.paths) path.bytes = 50 * kMiB;
   expect_shut(dir, options, "it belongs to another store");
-}
-
-/// A store of that many paths in "a", "b", ..., ended cleanly.
-std::vector<std::string> make_paths(const ScratchDir& dir, std::size_t count) {
-  std::vector<std::string> folders;
-  for (std::size_t i = 0; i < count; ++i)
-    folders.push_back(make_folder(dir, std::string(1, static_cast<char>('a' + i))));
-  RunningTier life(options_of(folders));
-  life.open();
-  life.close();
-  return folders;
-}
-
-void flip(const std::string& file, std::uint64_t offset) {
-  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
-  bytes.seekg(static_cast<std::streamoff>(offset));
-  const int old = bytes.get();
-  bytes.seekp(static_cast<std::streamoff>(offset));
-  bytes.put(static_cast<char>(old ^ 1));
-}
-
-void flip_superblocks(const std::string& folder) {
-  for (std::uint64_t copy = 0; copy < kSuperblockCopies; ++copy)
-    flip(folder + "/" + kStoreFileName, copy * kSuperblockStrideBytes + 100);
-}
-
-/// Opens, expects that the path is left out with these words, that the others serve, and that nothing below its folder is
-/// another.
-void expect_left_out(const NvmeTierOptions& options, std::size_t path, const std::string& words) {
-  const std::string& folder = options.paths[path].folder;
-  const auto before = files_below(folder);
-  {
-    RunningTier life(options);
-    ASSERT_NE(life.opening().tier, nullptr) << life.opening().status.to_string();
-    const DiskPathFacts& facts = life.opening().facts.paths[path];
-    EXPECT_FALSE(facts.is_open);
-    EXPECT_NE(facts.cause.find("nvme.paths[" + std::to_string(path) + "]: " + folder), std::string::npos)
-        << facts.cause;
-    EXPECT_NE(facts.cause.find(words), std::string::npos) << facts.cause;
-    EXPECT_NE(facts.cause.find("; then restart kvtierd"), std::string::npos) << facts.cause;
-    EXPECT_EQ(life.opening().facts.opened.size(), options.paths.size() - 1);
-    life.open();
-    DiskCommand put = life.command(DiskCommandKind::kPut, 7, 1);
-    put.is_group_end = true;
-    life.send(put);
-    EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
-    life.close();
-    EXPECT_EQ(life.tier().snapshot().read().paths_given_up, 0U);
-  }
-  EXPECT_EQ(files_below(folder), before);
-}
-
-// All of them stayed shut for one.
-TEST(DiskOpening, APathWithDamagedSuperblocksIsLeftOutAndComesBackRepaired) {
-  const ScratchDir dir;
-  NvmeTierOptions options = options_of(make_paths(dir, 2));
-  options.missing = MissingPolicy::kGiveUp;
-  flip_superblocks(dir.file("b"));
-  expect_left_out(options, 1, "no superblock copy is usable");
-  flip_superblocks(dir.file("b"));
-  RunningTier life(options);
-  EXPECT_EQ(life.opening().facts.opened.size(), 2U);
-  life.open();
-  EXPECT_EQ(life.tier().snapshot().read().path_count, 2U);
-  EXPECT_FALSE(life.tier().snapshot().read().is_path_missing) << "it was not given up";
-  life.close();
-}
-
-TEST(DiskOpening, APathOfAnotherStoreIsLeftOutWhereTheStoreHasMore_D15) {
-  const ScratchDir dir;
-  make_paths(dir, 3);
-  const ScratchDir other;
-  const std::string foreign = make_store(other, "x");
-  expect_left_out(options_of({foreign, dir.file("a"), dir.file("c")}), 0,
-                  "it belongs to another store than " + dir.file("a") + ", which has more of the paths");
-  expect_left_out(options_of({dir.file("a"), dir.file("b"), dir.file("c"), make_foreign(dir, 40 * kMiB)}), 3,
-                  "no store of this program");
-  std::filesystem::copy(dir.file("b"), dir.file("copy"), std::filesystem::copy_options::recursive);
-  expect_left_out(options_of({dir.file("a"), dir.file("copy"), dir.file("c")}), 1, "it may be a copy");
-}
-
-// It may be a path that none of the others knows: what is invalidated is noted for it.
-TEST(DiskOpening, APathThatIsNotUnderstoodCountsAsMissing) {
-  const ScratchDir dir;
-  const NvmeTierOptions options = options_of({make_store(dir, "a"), make_store(dir, "b")});
-  expect_shut(dir, options, "nothing says which of the two is meant");
-  flip_superblocks(dir.file("b"));
-  expect_left_out(options, 1, "no superblock copy is usable");
-  RunningTier life(options);
-  life.open();
-  life.close();
-  EXPECT_TRUE(life.tier().snapshot().read().is_path_missing);
-}
-
-// It would be another store's path when there is room again.
-TEST(DiskOpening, NoStoreIsMadeBesideOneThatFindsNoRoom) {
-  const ScratchDir dir;
-  NvmeTierOptions options = options_of({make_store(dir, "a"), make_folder(dir, "new")});
-  options.paths[0].bytes = 25 * kMiB;
-  expect_shut(dir, options, "raise nvme.paths[].bytes");
 }
 
 TEST(DiskOpening, WhatFindsNoRoomLeavesNothing) {

@@ -6,6 +6,7 @@
 // no other path has a store, two stores have as many paths, or one path of a store is there twice.
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "daemon/disk/path_finding.h"
@@ -15,9 +16,9 @@ namespace kvtier {
 /// What messages call it: its folder, or its place.
 std::string path_name(std::span<const PathFinding> paths, std::size_t path);
 
-/// One a path: ok, it opens; else why it does not, without a full stop. Of these kCorrupt, kVersion and kInvalid are
-/// choose_superblock()'s, or the device's where it could not be read; kInvalid besides: content without superblock, a copy (D-15), another store's, one that was
-/// given up. A refusal of all: kInvalid, or the first one's cause where no path with a store is left.
+/// One a path: ok, it opens; else why it does not, without a full stop: what it was found with (PathFinding::status), or
+/// kInvalid: content without superblock, a copy (D-15), another store's, one that was given up. A refusal of all: kInvalid, or
+/// the first one's cause where no path with a store is left.
 Result<std::vector<Status>> judge_paths(std::span<const PathFinding> paths, HomePolicy home);
 
 }  // namespace kvtier

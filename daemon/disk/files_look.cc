@@ -15,17 +15,10 @@ DiskStoreOptions small(DiskStoreOptions options) {
   return options;
 }
 
-std::vector<FileLook> looks_of(const StoreLook& look) {
-  std::vector<FileLook> looks;
-  for (const auto& path : look.paths())
-    looks.push_back({path->is_in ? Status::ok() : path->superblock.status(), path->finding()});
-  return looks;
-}
-
 }  // namespace
 
-Result<std::vector<FileLook>> look_at_files(const DiskStoreOptions& options, std::unique_ptr<IoRing> ring,
-                                            std::span<const StoreFile> files) {
+Result<std::vector<PathFinding>> look_at_files(const DiskStoreOptions& options, std::unique_ptr<IoRing> ring,
+                                               std::span<const StoreFile> files) {
   Result<std::unique_ptr<RingWaiter>> waiter = RingWaiter::create(*ring);
   if (!waiter.is_ok()) return waiter.status();
   ScratchArena arena(files.size() * (kSuperblocksBytes + SegmentSurvey::kScratchBytes));
@@ -39,19 +32,18 @@ Result<std::vector<FileLook>> look_at_files(const DiskStoreOptions& options, std
   KV_RETURN_IF_ERROR(ring->set_region(options.scratch_region, arena.all()));
   StoreLook look(shared, paths);
   const SystemClock clock;
-  while (!look.is_done() && !look.is_refused()) {
+  while (!look.is_done()) {
     const std::uint64_t changes = shared.io.changes();
     std::size_t work = shared.io.poll(clock.now_ns());
     look.step(clock.now_ns());
     work += shared.io.poll(clock.now_ns());
     if (work == 0 && changes == shared.io.changes()) waiter.value()->wait(clock.now_ns(), kNever);
   }
-  const Status refusal = look.status();
-  std::vector<FileLook> looks = looks_of(look);
+  std::vector<PathFinding> findings;
+  for (const auto& path : look.paths()) findings.push_back(path->finding());
   waiter = Status(Code::kStale, "it goes before its ring");
   ring.reset();  // before the memory that the device may still have
-  if (!refusal.is_ok()) return refusal;
-  return looks;
+  return findings;
 }
 
 }  // namespace kvtier

@@ -81,11 +81,12 @@ struct Superblock {
   std::uint64_t closed_epoch;  ///< of the last start that ended cleanly: equal means that nothing is open
   std::uint64_t home_fsid;     ///< where the file was made: a copy elsewhere needs an identity of its own
   std::uint64_t home_inode;
-  std::uint64_t given_up;  ///< a bit for each path that is no longer the store's
-  std::array<std::byte, 384> reserved;
+  std::uint64_t given_up;       ///< a bit for each path that is no longer the store's
+  std::uint64_t home_birth_ns;  ///< when the file was made, since 1970; 0: its file system did not say
+  std::array<std::byte, 376> reserved;
 };
 static_assert(sizeof(Superblock) == kSectorBytes && offsetof(Superblock, segment_bytes) == 64);
-static_assert(offsetof(Superblock, reserved) == 128 && std::is_trivially_copyable_v<Superblock>);
+static_assert(offsetof(Superblock, reserved) == 136 && std::is_trivially_copyable_v<Superblock>);
 
 struct SegmentHeader {
   FormatPrefix prefix;

@@ -8,7 +8,7 @@ namespace kvtier {
 namespace {
 
 constexpr std::string_view kUntouched =
-    " Nothing was changed: give the tier another folder, or move the file away.";
+    " Nothing was changed: give the tier another folder, or move the file away";
 
 struct Copies {
   std::array<Superblock, kSuperblockCopies> blocks{};

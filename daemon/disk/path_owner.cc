@@ -3,12 +3,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "daemon/io/place_error.h"
@@ -85,13 +83,6 @@ Status wait_for_writes(int data, const std::string& folder) {
           folder + ": requests of a process that died are not over after 10 s: the device hangs"};
 }
 
-std::uint64_t pack(const fsid_t& id) {
-  std::uint64_t packed = 0;
-  static_assert(sizeof id == sizeof packed);
-  std::memcpy(&packed, &id, sizeof packed);
-  return packed;
-}
-
 Status take_data(OwnedPath& path, int folder, const PathOwnerOptions& options) {
   Result<OpenedFile> opened =
       open_regular(folder, options.folder + "/" + kStoreFileName, options.use_direct ? O_DIRECT : 0);
@@ -100,12 +91,11 @@ Status take_data(OwnedPath& path, int folder, const PathOwnerOptions& options) {
   path.data = std::move(opened.value().fd);
   KV_RETURN_IF_ERROR(wait_for_writes(path.data.get(), options.folder));
   struct stat facts {};
-  struct statfs system {};
-  if (::fstat(path.data.get(), &facts) != 0 || ::fstatfs(path.data.get(), &system) != 0)
-    return Status::from_errno("fstat in " + options.folder, errno);
+  if (::fstat(path.data.get(), &facts) != 0) return Status::from_errno("fstat in " + options.folder, errno);
   path.bytes = path.bytes_found = static_cast<std::uint64_t>(facts.st_size);
-  path.home_fsid = pack(system.f_fsid);
-  path.home_inode = facts.st_ino;
+  const Result<FileHome> home = read_file_home(path.data.get());
+  if (!home.is_ok()) return home.status().while_doing("opening a file in " + options.folder);
+  path.home = home.value();
   return Status::ok();
 }
 

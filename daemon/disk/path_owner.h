@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "daemon/disk/file_home.h"
 #include "libkvclient/base/result.h"
 #include "libkvclient/base/unique_fd.h"
 
@@ -25,8 +26,7 @@ struct OwnedPath {
   UniqueFd data;  ///< locked too: the kernel holds that lock until the last request of a dead process is over
   std::uint64_t bytes = 0;        ///< of the file, now
   std::uint64_t bytes_found = 0;  ///< when it was opened: 0 where there was none
-  std::uint64_t home_fsid = 0;
-  std::uint64_t home_inode = 0;
+  FileHome home;
   bool is_short = false;         ///< less than it was to have: the disk had no more, beside the headroom
   bool is_created = false;       ///< there was no file
   bool is_lock_created = false;  ///< there was no lock

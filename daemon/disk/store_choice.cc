@@ -9,68 +9,7 @@
 namespace kvtier {
 namespace {
 
-std::string name_of(std::span<const PathFinding> paths, std::size_t path) {
-  const std::string& folder = paths[path].file.folder;
-  return folder.empty() ? "path " + std::to_string(path) : folder;
-}
-
-Status refuse(std::span<const PathFinding> paths, std::size_t path, const std::string& why) {
-  return {Code::kInvalid, name_of(paths, path) + ": " + why + " Nothing was changed."};
-}
-
-Status check_new(std::span<const PathFinding> paths, std::size_t i) {
-  if (!paths[i].has_content) return Status::ok();
-  return refuse(
-      paths, i,
-      "its superblocks are blank and its segments are not: a store that lost them, or another program's "
-      "file. Move it away to begin with an empty one.");
-}
-
-Status check_old(std::span<const PathFinding> paths, std::size_t i, const DiskStoreOptions& options) {
-  const Superblock& block = paths[i].superblock.superblock;
-  if (options.home != HomePolicy::kMoved && is_elsewhere(paths[i])) {
-    return refuse(paths, i,
-                  "its file was made elsewhere (file system " + std::to_string(block.home_fsid) + ", inode " +
-                      std::to_string(block.home_inode) + "; here " + std::to_string(paths[i].file.home_fsid) +
-                      ", " + std::to_string(paths[i].file.home_inode) +
-                      "): it may be a copy of a store that is in use. Say with nvme.home whether it moved or "
-                      "begins anew.");
-  }
-  for (std::size_t j = 0; j < i; ++j) {
-    const Superblock& other = paths[j].superblock.superblock;
-    if (paths[j].superblock.is_new) continue;
-    if (other.store != block.store)
-      return refuse(paths, i, "it belongs to another store than " + name_of(paths, j) + ".");
-    if (other.path == block.path)
-      return refuse(paths, i, "it is the same path as " + name_of(paths, j) + ": a copy.");
-  }
-  return Status::ok();
-}
-
-// What was invalidated while it was away is not noted for it any more.
-Status check_struck_off(std::span<const PathFinding> paths, std::size_t i) {
-  for (std::size_t j = 0; j < paths.size(); ++j) {
-    if (paths[j].superblock.is_new ||
-        !is_given_up(paths[j].superblock.superblock, paths[i].superblock.superblock.path))
-      continue;
-    return refuse(paths, i,
-                  "it was given up (nvme.missing: give_up) when " + name_of(paths, j) +
-                      " was opened without it. Move its file away: it then begins as an empty path.");
-  }
-  return Status::ok();
-}
-
-Status check_all(std::span<const PathFinding> paths, const DiskStoreOptions& options) {
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    KV_RETURN_IF_ERROR(paths[i].superblock.is_new ? check_new(paths, i) : check_old(paths, i, options));
-  }
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (!paths[i].superblock.is_new) KV_RETURN_IF_ERROR(check_struck_off(paths, i));
-  }
-  return Status::ok();
-}
-
-/// What the paths that are there say of the store.
+/// What the paths that open say of the store.
 struct Known {
   StoreId store{};
   std::uint32_t path_count = 0;  ///< numbers given out
@@ -80,12 +19,13 @@ struct Known {
   std::uint64_t given_up = 0;
 };
 
-Known know(std::span<const PathFinding> paths) {
+Known know(std::span<const PathFinding> paths, const std::vector<Status>& verdicts) {
   Known known;
-  for (const PathFinding& path : paths) {
-    known.epoch = std::max(known.epoch, path.epoch_max);
-    if (path.superblock.is_new) continue;
-    const Superblock& block = path.superblock.superblock;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (!verdicts[i].is_ok()) continue;
+    known.epoch = std::max(known.epoch, paths[i].epoch_max);
+    if (!paths[i].has_store()) continue;
+    const Superblock& block = paths[i].superblock.superblock;
     known.store = block.store;
     known.created_ns = block.created_ns;
     known.path_count = std::max(known.path_count, block.path_count);
@@ -94,6 +34,11 @@ Known know(std::span<const PathFinding> paths) {
     known.given_up |= block.given_up;
   }
   return known;
+}
+
+// Whose it is, or was, cannot be told: it may be a path of the store that none of the others knows.
+bool is_unknown(const PathFinding& path, const Status& verdict) {
+  return !verdict.is_ok() && !path.has_store();
 }
 
 /// A bit for each path that the store has and that is not here.
@@ -113,49 +58,47 @@ Superblock made_new(const DiskStoreOptions& options, std::uint32_t number) {
 
 void fit(Superblock& block, const PathFinding& path) {
   block.segment_count = segments_in(path.file.bytes, block.segment_bytes);
-  block.home_fsid = path.file.home_fsid;
-  block.home_inode = path.file.home_inode;
+  block.home_fsid = path.file.home.fsid;
+  block.home_inode = path.file.home.inode;
+  block.home_birth_ns = path.file.home.birth_ns;
 }
 
 }  // namespace
 
-bool is_elsewhere(const PathFinding& path) {
-  if (path.superblock.is_new) return false;
-  const Superblock& block = path.superblock.superblock;
-  return block.home_fsid != path.file.home_fsid || block.home_inode != path.file.home_inode;
-}
-
-std::uint64_t lost_bytes(const PathFinding& path) {
-  if (path.superblock.is_new) return 0;
-  const Superblock& block = path.superblock.superblock;
-  const std::uint64_t had = segments_end(block.segment_count, block.segment_bytes);
-  return had - std::min(had, path.file.bytes);
-}
-
 Result<StoreChoice> choose_store(std::span<const PathFinding> paths, const DiskStoreOptions& options,
                                  std::uint64_t wall_ns) {
-  KV_RETURN_IF_ERROR(check_all(paths, options));
-  Known known = know(paths);
-  StoreChoice choice{.is_new = known.here == 0};
+  Result<std::vector<Status>> verdicts = judge_paths(paths, options.home);
+  if (!verdicts.is_ok()) return verdicts.status();
+  StoreChoice choice{.verdicts = std::move(verdicts).value()};
+  Known known = know(paths, choice.verdicts);
+  choice.is_new = known.here == 0;
+  bool is_any_out = options.is_path_left_out;
+  choice.is_path_missing = options.is_path_left_out;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    is_any_out = is_any_out || !choice.verdicts[i].is_ok();
+    choice.is_path_missing = choice.is_path_missing || is_unknown(paths[i], choice.verdicts[i]);
+  }
   const std::uint64_t missing = missing_paths(known);
-  if (options.missing == MissingPolicy::kGiveUp) {
+  // What stays shut now is here all the same.
+  if (options.missing == MissingPolicy::kGiveUp && !is_any_out) {
     known.given_up |= missing;
     choice.given_up_count = static_cast<std::uint32_t>(std::popcount(missing));
   } else {
-    choice.is_path_missing = missing != 0;
+    choice.is_path_missing = choice.is_path_missing || missing != 0;
   }
   if (choice.is_new) {
     known.store = options.fresh_store;
     known.created_ns = wall_ns;
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (!choice.verdicts[i].is_ok()) continue;
     const bool is_new = paths[i].superblock.is_new;
     choice.superblocks.push_back(is_new ? made_new(options, known.path_count++)
                                         : paths[i].superblock.superblock);
     Superblock& block = choice.superblocks.back();
     fit(block, paths[i]);
     if (segments_in(paths[i].file.bytes, block.segment_bytes) < kSegmentsMin) {
-      return Status(Code::kNoSpace, name_of(paths, i) + ": a file of " + format_size(paths[i].file.bytes) +
+      return Status(Code::kNoSpace, path_name(paths, i) + ": a file of " + format_size(paths[i].file.bytes) +
                                         " has no room for " + std::to_string(kSegmentsMin) + " segments of " +
                                         format_size(block.segment_bytes) + ". Nothing was changed.");
     }

@@ -1,14 +1,19 @@
 #include "daemon/disk/store_look.h"
 
-#include <algorithm>
-
 namespace kvtier {
 
 PathFinding StoreLook::Path::finding() const {
   return {.file = path.file,
+          .status = status,
+          .is_unread = is_unread,
           .superblock = choice,
           .has_content = survey.has_content(),
           .epoch_max = survey.epoch_max()};
+}
+
+void StoreLook::Path::fail(const Status& why) {
+  const std::string& folder = path.file.folder;
+  status = folder.empty() ? why : why.while_doing(folder);
 }
 
 StoreLook::StoreLook(StoreShared& shared, std::span<const std::unique_ptr<StorePath>> paths)
@@ -16,20 +21,15 @@ StoreLook::StoreLook(StoreShared& shared, std::span<const std::unique_ptr<StoreP
   for (const auto& path : paths) paths_.push_back(std::make_unique<Path>(shared, *path));
 }
 
-void StoreLook::refuse(const Status& status) {
-  status_ = status;
-  step_ = Step::kRefused;
-}
-
 void StoreLook::step(TimeNs now_ns) {
-  if (step_ == Step::kDone || step_ == Step::kRefused) return;
+  if (step_ == Step::kDone) return;
   if (step_ == Step::kBegin) {
     for (const auto& each : paths_) each->superblock.read(now_ns);
     step_ = Step::kSuperblocks;
   }
   bool is_pending = false;
   for (const auto& each : paths_) {
-    if (!each->is_in) continue;
+    if (!each->status.is_ok()) continue;
     each->superblock.step(now_ns);
     if (step_ == Step::kSurvey) each->survey.step(now_ns);
     is_pending =
@@ -40,15 +40,16 @@ void StoreLook::step(TimeNs now_ns) {
 }
 
 void StoreLook::after_superblocks() {
-  for (const auto& each : paths_) each->is_in = each->superblock.status().is_ok();
-  if (std::ranges::none_of(paths_, [](const auto& each) { return each->is_in; }))
-    return refuse(paths_.front()->superblock.status());
   for (const auto& each : paths_) {
-    if (!each->is_in) continue;
+    each->is_unread = !each->superblock.status().is_ok();
+    if (each->is_unread) {
+      each->fail(each->superblock.status());
+      continue;
+    }
     Result<SuperblockChoice> choice = each->superblock.choose();
     if (!choice.is_ok()) {
-      const std::string& folder = each->path.file.folder;
-      return refuse(folder.empty() ? choice.status() : choice.status().while_doing(folder));
+      each->fail(choice.status());
+      continue;
     }
     each->choice = choice.value();
     begin_survey(*each);
@@ -68,10 +69,10 @@ void StoreLook::begin_survey(Path& path) {
 
 void StoreLook::after_survey() {
   for (const auto& each : paths_) {
-    if (!each->is_in || !each->survey.has_other_version()) continue;
-    return refuse({Code::kVersion,
-                   "a segment is of another format version than this program's: start the program that "
-                   "wrote it. Nothing was changed."});
+    if (!each->status.is_ok() || !each->survey.has_other_version()) continue;
+    each->fail({Code::kVersion,
+                "a segment is of another format version than this program's. Nothing was changed: start the "
+                "program that wrote it"});
   }
   step_ = Step::kDone;
 }

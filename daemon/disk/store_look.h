@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "daemon/disk/job_step.h"
+#include "daemon/disk/path_finding.h"
 #include "daemon/disk/segment_survey.h"
-#include "daemon/disk/store_choice.h"
 #include "daemon/disk/superblock_io.h"
 
 namespace kvtier {
@@ -19,36 +19,33 @@ class StoreLook {
     Path(StoreShared& shared, StorePath& given)
         : path(given), superblock(shared, given), survey(shared, given) {}
     [[nodiscard]] PathFinding finding() const;
+    void fail(const Status& why);
 
     StorePath& path;
     SuperblockIo superblock;
     SegmentSurvey survey;
     SuperblockChoice choice;
-    bool is_in = true;  ///< false: it could not be read, superblock.status() says why
+    Status status;           ///< not ok: what it holds is not known
+    bool is_unread = false;  ///< of those: the device failed
   };
 
   StoreLook(StoreShared& shared, std::span<const std::unique_ptr<StorePath>> paths);
 
   void step(TimeNs now_ns);
   [[nodiscard]] bool is_done() const { return step_ == Step::kDone; }
-  [[nodiscard]] bool is_refused() const { return step_ == Step::kRefused; }
-  /// Of the refusal: no path can be read, or one that can is not this program's, or another version's.
-  [[nodiscard]] const Status& status() const { return status_; }
   /// In the order of those given.
   [[nodiscard]] std::span<const std::unique_ptr<Path>> paths() const { return paths_; }
 
  private:
-  enum class Step : std::uint8_t { kBegin, kSuperblocks, kSurvey, kDone, kRefused };
+  enum class Step : std::uint8_t { kBegin, kSuperblocks, kSurvey, kDone };
 
   void after_superblocks();
   void begin_survey(Path& path);
   void after_survey();
-  void refuse(const Status& status);
 
   StoreShared& shared_;
   std::vector<std::unique_ptr<Path>> paths_;
   JobStep<Step> step_{shared_.io.changes(), Step::kBegin};
-  Status status_;
 };
 
 }  // namespace kvtier

@@ -5,7 +5,7 @@
 namespace kvtier {
 
 StoreOpening::StoreOpening(StoreShared& shared, std::span<const std::unique_ptr<StorePath>> paths)
-    : shared_(shared), look_(shared, paths), blocks_(paths.size()) {}
+    : shared_(shared), look_(shared, paths), blocks_(paths.size()), is_in_(paths.size(), true) {}
 
 void StoreOpening::refuse(const Status& status) {
   status_ = status;
@@ -15,12 +15,11 @@ void StoreOpening::refuse(const Status& status) {
 void StoreOpening::step(TimeNs now_ns) {
   if (step_ == Step::kLook) {
     look_.step(now_ns);
-    if (look_.is_refused()) return refuse(look_.status());
     if (look_.is_done()) after_look(now_ns);
     return;
   }
-  for (const auto& each : look_.paths()) {
-    if (each->is_in) each->superblock.step(now_ns);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (is_in_[i]) look_.paths()[i]->superblock.step(now_ns);
   }
   if (step_ == Step::kRaise && is_written()) after_raise();
 }
@@ -28,20 +27,12 @@ void StoreOpening::step(TimeNs now_ns) {
 void StoreOpening::after_look(TimeNs now_ns) {
   std::vector<PathFinding> findings;
   for (const auto& each : look_.paths()) {
-    if (!each->is_in) continue;
     findings.push_back(each->finding());
     shared_.generation = std::max(shared_.generation, each->survey.generation_max());
   }
   const std::uint64_t wall_ns = now_ns + shared_.options.wall_minus_monotonic_ns;
-  DiskStoreOptions options = shared_.options;
-  // What cannot be read now is here all the same: whose number it has is not known.
-  if (findings.size() < look_.paths().size()) options.missing = MissingPolicy::kKeep;
-  Result<StoreChoice> choice = choose_store(findings, options, wall_ns);
+  const Result<StoreChoice> choice = choose_store(findings, shared_.options, wall_ns);
   if (!choice.is_ok()) return refuse(choice.status());
-  for (const auto& each : look_.paths()) {
-    // What cannot be read may be the store that the others would be made anew beside.
-    if (choice.value().is_new && !each->is_in) return refuse(each->superblock.status());
-  }
   take(choice.value());
 }
 
@@ -51,14 +42,12 @@ void StoreOpening::take(const StoreChoice& choice) {
   shared_.paths_given_up = choice.given_up_count;
   was_closed_ = std::ranges::all_of(look_.paths(), [](const auto& each) {
     const Superblock& block = each->choice.superblock;
-    return each->is_in && !each->choice.is_new && block.closed_epoch == block.epoch;
+    return each->status.is_ok() && !each->choice.is_new && block.closed_epoch == block.epoch;
   });
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     StoreLook::Path& each = *look_.paths()[i];
-    if (!each.is_in) {
-      shared_.is_path_missing = true;
-      continue;
-    }
+    is_in_[i] = choice.verdicts[i].is_ok();
+    if (!is_in_[i]) continue;
     const Superblock& block = blocks_[i] = choice.superblocks[at++];
     StorePath& path = each.path;
     path.number = block.path;
@@ -73,20 +62,22 @@ void StoreOpening::take(const StoreChoice& choice) {
 
 // A path whose epoch could not be raised is not written, and not read: it was there, and is missing now.
 void StoreOpening::after_raise() {
-  const auto paths = look_.paths();
-  for (const auto& each : paths) {
-    each->is_in = each->is_in && each->superblock.status().is_ok();
-    shared_.is_path_missing = shared_.is_path_missing || !each->is_in;
+  Status failure;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Status& status = look_.paths()[i]->superblock.status();
+    if (!is_in_[i] || status.is_ok()) continue;
+    failure = status;
+    is_in_[i] = false;
+    shared_.is_path_missing = true;
   }
-  if (std::ranges::none_of(paths, [](const auto& each) { return each->is_in; }))
-    return refuse(paths.front()->superblock.status());
+  if (std::ranges::none_of(is_in_, [](bool is_in) { return is_in; })) return refuse(failure);
   step_ = Step::kDone;
 }
 
 void StoreOpening::write_closed() {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     StoreLook::Path& each = *look_.paths()[i];
-    if (!each.is_in) continue;
+    if (!is_in_[i]) continue;
     blocks_[i].closed_epoch = blocks_[i].epoch;
     ++blocks_[i].revision;
     each.superblock.write(blocks_[i]);
@@ -94,13 +85,16 @@ void StoreOpening::write_closed() {
 }
 
 bool StoreOpening::is_written() const {
-  return std::ranges::all_of(look_.paths(),
-                             [](const auto& each) { return !each->is_in || each->superblock.is_done(); });
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (is_in_[i] && !look_.paths()[i]->superblock.is_done()) return false;
+  }
+  return true;
 }
 
 Status StoreOpening::write_status() const {
-  for (const auto& each : look_.paths()) {
-    if (each->is_in && !each->superblock.status().is_ok()) return each->superblock.status();
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Status& status = look_.paths()[i]->superblock.status();
+    if (is_in_[i] && !status.is_ok()) return status;
   }
   return Status::ok();
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "daemon/disk/store_choice.h"
 #include "daemon/disk/store_look.h"
 
 namespace kvtier {
@@ -19,11 +20,8 @@ class StoreOpening {
   [[nodiscard]] bool is_refused() const { return step_ == Step::kRefused; }
   [[nodiscard]] const Status& status() const { return status_; }
 
-  /// A path that could not be read is left out where others can: the store opens without it.
-  [[nodiscard]] bool has_path(std::size_t i) const { return look_.paths()[i]->is_in; }
-  [[nodiscard]] const Status& path_status(std::size_t i) const {
-    return look_.paths()[i]->superblock.status();
-  }
+  /// Others open without a path that could not be read, or that judge_paths() leaves out.
+  [[nodiscard]] bool has_path(std::size_t i) const { return is_in_[i]; }
   /// After is_done(), of a path that is in.
   [[nodiscard]] const std::vector<SegmentSurvey::Found>& found(std::size_t i) const {
     return look_.paths()[i]->survey.found();
@@ -47,6 +45,7 @@ class StoreOpening {
   StoreShared& shared_;
   StoreLook look_;
   std::vector<Superblock> blocks_;  ///< as they are written, of the same positions
+  std::vector<bool> is_in_;         ///< the same
   JobStep<Step> step_{shared_.io.changes(), Step::kLook};
   Status status_;
   bool was_closed_ = false;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "daemon/disk/file_home.h"
 #include "daemon/disk/format_geometry.h"
 #include "daemon/disk/write_budget.h"
 #include "daemon/io/io_types.h"
@@ -15,10 +16,9 @@ namespace kvtier {
 /// A path's file as its owner opened it (path_owner.h); a simulation makes its own. On the ring's table already.
 struct StoreFile {
   IoFile file{};
-  std::uint64_t bytes = 0;      ///< allocated: the store never goes beyond
-  std::uint64_t home_fsid = 0;  ///< where it lies: a copy elsewhere is told from the original by them
-  std::uint64_t home_inode = 0;
-  std::string folder;  ///< for messages; empty: the path's number is
+  std::uint64_t bytes = 0;  ///< allocated: the store never goes beyond
+  FileHome home;            ///< where it lies: a copy elsewhere is told from the original by it
+  std::string folder;       ///< for messages; empty: the path's number is
 };
 
 /// What to do with a file that lies elsewhere than where its store was made. One that lies there is kept, always.
@@ -52,6 +52,8 @@ struct DiskStoreOptions {
   WriteBudgetOptions budget;                  ///< of what reclaim rewrites
   HomePolicy home = HomePolicy::kRefuse;
   MissingPolicy missing = MissingPolicy::kKeep;
+  bool is_path_left_out =
+      false;       ///< by whoever looked at the files before, and it may be the store's: it counts as missing
   Status refusal;  ///< what whoever looked at the files before found: not ok, they stay shut for that cause
   StoreId fresh_store{};             ///< random: the id of a store that is made
   IoRegion scratch_region{};         ///< a place of the ring's table for the store's own memory

@@ -198,6 +198,7 @@ DiskOpening DiskOpening::open(const NvmeTierOptions& options) {
   agent.store.refusal = opening.open_paths(paths, options, parts);
   // A path that is left out is not gone: nothing is struck off without it.
   if (parts.files.size() < options.paths.size()) agent.store.missing = MissingPolicy::kKeep;
+  agent.store.is_path_left_out = paths.is_path_left_out();
   if (parts.files.empty()) {
     opening.status = {Code::kUnavailable, opening.facts.paths.empty() ? "no path is configured"
                                                                       : opening.facts.paths.front().cause};

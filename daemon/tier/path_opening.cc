@@ -93,7 +93,7 @@ Result<OwnedPath> open_disk_path(const DiskFolder& folder, const PathOpeningOpti
   facts.is_open = owned.is_ok();
   if (owned.is_ok()) {
     facts.bytes = owned.value().bytes;
-    facts.file_inode = owned.value().home_inode;
+    facts.file_inode = owned.value().home.inode;
   } else {
     facts.cause = owned.status().message();
   }

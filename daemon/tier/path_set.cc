@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -41,9 +42,10 @@ Status check_spaces(const std::string& folder) {
 
 // What is given up is as if it were not there.
 void give_up(PathSet::Each& each) {
-  each.look.finding.superblock = {.is_new = true};
-  each.look.finding.has_content = false;
-  each.look.finding.epoch_max = 0;
+  each.finding.superblock = {.is_new = true};
+  each.finding.has_content = false;
+  each.finding.epoch_max = 0;
+  each.size.is_given_up = true;
 }
 
 }  // namespace
@@ -83,14 +85,13 @@ std::vector<StoreFile> PathSet::files() const {
   for (const Each& each : all_) {
     files.push_back({.file = IoFile{static_cast<std::uint32_t>(files.size())},
                      .bytes = each.owned.bytes,
-                     .home_fsid = each.owned.home_fsid,
-                     .home_inode = each.owned.home_inode,
+                     .home = each.owned.home,
                      .folder = facts_[each.place].folder});
   }
   return files;
 }
 
-Result<std::vector<FileLook>> PathSet::look_at_all() const {
+Result<std::vector<PathFinding>> PathSet::look_at_all() const {
   Result<std::unique_ptr<IoBackend>> backend = open_io_engine(options_.engine);
   if (!backend.is_ok()) return backend.status();
   auto ring = std::make_unique<IoRing>(
@@ -104,58 +105,78 @@ Result<std::vector<FileLook>> PathSet::look_at_all() const {
   return look_at_files(store_, std::move(ring), files);
 }
 
+std::vector<PathFinding> PathSet::findings() const {
+  std::vector<PathFinding> findings;
+  for (const Each& each : all_) findings.push_back(each.finding);
+  return findings;
+}
+
 Status PathSet::look() {
   if (all_.empty()) return Status::ok();
-  Result<std::vector<FileLook>> looks = look_at_all();
-  if (!looks.is_ok()) return looks.status();
-  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].look = std::move(looks.value()[i]);
-  plan();
+  Result<std::vector<PathFinding>> found = look_at_all();
+  if (!found.is_ok()) return found.status();
+  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].finding = std::move(found.value()[i]);
+  give_up_copies();
+  KV_RETURN_IF_ERROR(judge());
+  KV_RETURN_IF_ERROR(plan());
   return choose();
 }
 
-// The sizes that they are going to have. What choose() is going to refuse is not told that it is too large.
-void PathSet::plan() {
-  for (std::size_t i = 0; i < all_.size();) {
-    Each& each = all_[i];
-    PathFinding& finding = each.look.finding;
-    const bool is_away = is_elsewhere(finding);
-    const bool is_given_up = is_away && store_.home == HomePolicy::kFresh;
-    if (is_given_up) give_up(each);
-    if (each.look.status.is_ok()) facts_[each.place].lost_bytes = lost_bytes(finding);
-    const bool is_refused =
-        (is_away && store_.home == HomePolicy::kRefuse) || (finding.superblock.is_new && finding.has_content);
-    each.size = path_size_options(finding, options_, facts_[each.place]);
-    each.size.is_given_up = is_given_up;
-    const Result<std::uint64_t> bytes = plan_path_size(each.owned, each.size);
-    if (bytes.is_ok() || is_refused || !each.look.status.is_ok()) {
-      finding.file.bytes = bytes.is_ok() ? bytes.value() : each.owned.bytes;
-      ++i;
-    } else {
-      leave_out(i, bytes.status());
-    }
+void PathSet::give_up_copies() {
+  if (store_.home != HomePolicy::kFresh) return;
+  for (Each& each : all_) {
+    if (is_elsewhere(each.finding)) give_up(each);
   }
 }
 
-Status PathSet::choose() const {
-  std::vector<PathFinding> findings;
-  const FileLook* unread = nullptr;
-  for (const Each& each : all_) {
-    if (each.look.status.is_ok()) findings.push_back(each.look.finding);
-    if (!each.look.status.is_ok()) unread = &each.look;
+// What the device does not give stays: the store tries once more, and says it of a path that it has.
+Status PathSet::judge() {
+  const Result<std::vector<Status>> verdicts = judge_paths(findings(), store_.home);
+  if (!verdicts.is_ok()) return verdicts.status();
+  for (std::size_t i = all_.size(); i-- > 0;) {
+    if (verdicts.value()[i].is_ok() || all_[i].finding.is_unread) continue;
+    is_path_left_out_ = is_path_left_out_ || !all_[i].finding.has_store();
+    leave_out(i, verdicts.value()[i]);
   }
-  if (findings.empty()) return Status::ok();
+  return Status::ok();
+}
+
+// The sizes that they are going to have.
+Status PathSet::plan() {
+  Status left_out;
+  for (std::size_t i = 0; i < all_.size();) {
+    Each& each = all_[i];
+    PathFinding& finding = each.finding;
+    const bool is_given_up = each.size.is_given_up;
+    facts_[each.place].lost_bytes = lost_bytes(finding);
+    each.size = path_size_options(finding, options_, facts_[each.place]);
+    each.size.is_given_up = is_given_up;
+    const Result<std::uint64_t> bytes = plan_path_size(each.owned, each.size);
+    if (bytes.is_ok() || !finding.status.is_ok()) {
+      finding.file.bytes = bytes.is_ok() ? bytes.value() : each.owned.bytes;
+      ++i;
+    } else {
+      if (finding.has_store()) left_out = {bytes.code(), bytes.status().message() + ". Nothing was changed."};
+      leave_out(i, bytes.status());
+    }
+  }
+  // No store is made anew beside one that is there and finds no room.
+  const bool has_store = std::ranges::any_of(all_, [](const Each& each) { return each.finding.has_store(); });
+  return all_.empty() || has_store ? Status::ok() : left_out;
+}
+
+Status PathSet::choose() const {
+  if (all_.empty()) return Status::ok();
   const SystemClock clock;
-  const Result<StoreChoice> choice = choose_store(findings, store_, clock.now_ns());
-  if (!choice.is_ok()) return choice.status();
-  // What cannot be read may be the store that the others would be made anew beside.
-  return choice.value().is_new && unread != nullptr ? unread->status : Status::ok();
+  return choose_store(findings(), store_, clock.now_ns()).status();
 }
 
 void PathSet::settle() {
   for (std::size_t i = 0; i < all_.size();) {
     Each& each = all_[i];
-    const Status status =
-        each.look.status.is_ok() ? settle_disk_path(each.owned, each.size, facts_[each.place]) : Status::ok();
+    const Status status = each.finding.status.is_ok()
+                              ? settle_disk_path(each.owned, each.size, facts_[each.place])
+                              : Status::ok();
     if (status.is_ok()) {
       ++i;
     } else {

@@ -52,14 +52,18 @@ Status sync_folder(const std::string& folder) {
   return Status::ok();
 }
 
-// Makes a file of its own of what is about to be cut or skipped. Empty: there is no room for it, or there are as many already.
-std::string keep_aside(const std::string& path, std::span<const std::byte> bytes) {
+// Makes a file of its own of what is about to be cut or skipped, durably. Empty: there is no room for it, or there are as many
+// already.
+std::string keep_aside(const std::string& folder, std::span<const std::byte> bytes) {
+  const std::string path = folder + "/" + kSpacesFileName;
   constexpr int kKeptMax = 4;
   for (int i = 1; i <= kKeptMax; ++i) {
     std::string name = path + ".damaged" + (i == 1 ? "" : "." + std::to_string(i));
     const UniqueFd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!fd.is_open() && errno == EEXIST) continue;
-    if (fd.is_open() && write_all(fd.get(), bytes, 0) && ::fsync(fd.get()) == 0) return name;
+    const bool is_kept = fd.is_open() && write_all(fd.get(), bytes, 0) && ::fsync(fd.get()) == 0 &&
+                         sync_folder(folder).is_ok();
+    if (is_kept) return name;
     if (fd.is_open()) (void)::unlink(name.c_str());
     break;
   }
@@ -90,7 +94,7 @@ Status SpaceCatalog::load(const std::string& folder, int flags, File& file) {
   const bool is_writable = (flags & O_RDWR) != 0;
   const bool is_whole = found.value().corrupt_count == 0 && !found.value().is_cut;
   if (is_writable && !is_whole) {
-    std::string name = keep_aside(path, bytes.value());
+    std::string name = keep_aside(folder, bytes.value());
     if (!name.empty()) kept_aside_.push_back(std::move(name));
   }
   if (is_writable) KV_RETURN_IF_ERROR(settle(file.fd.get(), folder, found.value(), file.end));

@@ -73,8 +73,9 @@ SimStore::SimStore(SimDisk& disk, const SimStoreOptions& options, std::size_t pa
     const IoFile file{static_cast<std::uint32_t>(i)};
     KV_CHECK(ring_->set_file(file, files_.back(), kAlignmentMin).is_ok(),
              "the ring has a place for each path");
-    files.push_back(
-        {.file = file, .bytes = disk.image(files_.back()).size(), .home_fsid = 9, .home_inode = i + 1});
+    files.push_back({.file = file,
+                     .bytes = disk.image(files_.back()).size(),
+                     .home = {options.home.inode + i, options.home.birth_ns, options.home.fsid}});
   }
   KV_CHECK(ring_->set_region(kSlotsRegion, slots_).is_ok(), "the ring has a place for the slots");
   store_ = std::make_unique<DiskStore>(options.store, *ring_, files);

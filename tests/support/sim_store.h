@@ -31,6 +31,7 @@ struct SimStoreOptions {
   std::uint32_t requests_max = 64;
   std::uint32_t slots = 256;
   std::uint32_t slot_bytes = kSimSlotBytes;
+  FileHome home{.inode = 1, .birth_ns = 7, .fsid = 9};  ///< of path 0; the inodes of the others follow
 };
 /// Small segments, few of them, little memory.
 SimStoreOptions small_sim_options();

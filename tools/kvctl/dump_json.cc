@@ -59,6 +59,7 @@ Json path_json(const PicturePath& path, const DumpView& view) {
           {"home_fsid", block.home_fsid},
           {"home_inode", block.home_inode},
           {"given_up", block.given_up},
+          {"home_birth_ns", block.home_birth_ns},
           {"superblock_copies", std::move(copies)},
           {"reads_failed", path.unreadable},
           {"segments", std::move(segments)}};

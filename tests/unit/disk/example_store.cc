@@ -28,6 +28,7 @@ Superblock example_superblock() {
   block.closed_epoch = 1;
   block.home_fsid = 0x33;
   block.home_inode = 0x44;
+  block.home_birth_ns = kCreatedNs - 1;
   return block;
 }
 

@@ -30,10 +30,7 @@ Result<std::unique_ptr<KernelStore>> KernelStore::open(const std::string& folder
   kernel->ring_ = std::make_unique<IoRing>(std::move(backend).value(), IoRingOptions{});
   KV_RETURN_IF_ERROR(kernel->ring_->set_file(IoFile{0}, kernel->owned_.data.get(), kAlignmentMin));
   KV_RETURN_IF_ERROR(kernel->ring_->set_region(IoRegion{1}, kernel->slots_));
-  const StoreFile file{.file = IoFile{0},
-                       .bytes = kernel->owned_.bytes,
-                       .home_fsid = kernel->owned_.home_fsid,
-                       .home_inode = kernel->owned_.home_inode};
+  const StoreFile file{.file = IoFile{0}, .bytes = kernel->owned_.bytes, .home = kernel->owned_.home};
   kernel->shape_ = sim_shape(kBlockBytes);
   kernel->store_ = std::make_unique<DiskStore>(options, *kernel->ring_, std::span(&file, 1));
   return kernel;

@@ -84,7 +84,7 @@ TEST(PathOwner, AllOfItIsAllocatedAtOnceAndNeverMore_R04_D11) {
     struct stat facts {};
     ASSERT_EQ(::fstat(owned.value().data.get(), &facts), 0);
     EXPECT_EQ(static_cast<std::uint64_t>(facts.st_size), 4 * kMiB);
-    EXPECT_EQ(owned.value().home_inode, facts.st_ino);
+    EXPECT_EQ(owned.value().home.inode, facts.st_ino);
   }
   EXPECT_EQ(open_path(folder.path(), size_of(8 * kMiB)).value().bytes, 8 * kMiB) << "it may grow";
   const Result<OwnedPath> smaller = open_path(folder.path(), size_of(2 * kMiB));
@@ -138,6 +138,39 @@ TEST(PathOwner, WhatIsRefusedLeavesNoFile) {
   EXPECT_FALSE(open_path(folder.path(), size_of(512 * kKiB)).is_ok());
   EXPECT_EQ(std::filesystem::file_size(folder.file("kvtier.data")), kMiB) << "that one was there before";
   EXPECT_TRUE(exists(folder.file("kvtier.lock")));
+}
+
+// The same file at each start, and no other one, a copy at the same place with the same inode least of all.
+TEST(PathOwner, AFileIsToldByInodeAndTimeOfBirth_D15) {
+  const ScratchDir folder;
+  const FileHome home = open_path(folder.path()).value().home;
+  std::fstream(folder.file("kvtier.data"), std::ios::in | std::ios::out) << "content";
+  const FileHome again = own_path(owner_of(folder.path())).value().home;
+  EXPECT_EQ(again.inode, home.inode);
+  EXPECT_EQ(again.birth_ns, home.birth_ns) << "writing is no birth";
+  struct statx facts {};
+  ASSERT_EQ(::statx(AT_FDCWD, folder.file("kvtier.data").c_str(), 0, STATX_BTIME, &facts), 0);
+  const bool is_told = (facts.stx_mask & STATX_BTIME) != 0 && facts.stx_btime.tv_sec > 0;
+  EXPECT_EQ(home.birth_ns, is_told ? static_cast<std::uint64_t>(facts.stx_btime.tv_sec) * kNsPerSecond +
+                                         facts.stx_btime.tv_nsec
+                                   : 0U);
+  // A copy of before the original goes has another inode, one of afterwards may have the same.
+  for (const bool is_gone : {false, true}) {
+    std::filesystem::copy_file(folder.file("kvtier.data"), folder.file("copy"));
+    if (is_gone) {
+      std::filesystem::remove(folder.file("kvtier.data"));
+      std::filesystem::copy_file(folder.file("copy"), folder.file("kvtier.data"));
+    } else {
+      std::filesystem::rename(folder.file("copy"), folder.file("kvtier.data"));
+    }
+    const FileHome copied = own_path(owner_of(folder.path())).value().home;
+    EXPECT_TRUE(!is_told || !is_same_home(home, copied));
+  }
+  EXPECT_TRUE(is_same_home({1, 7, 9}, {1, 7, 10}));
+  EXPECT_FALSE(is_same_home({1, 7, 9}, {1, 8, 9}));
+  EXPECT_FALSE(is_same_home({1, 7, 9}, {2, 7, 9}));
+  EXPECT_TRUE(is_same_home({1, 0, 9}, {1, 7, 9}));
+  EXPECT_FALSE(is_same_home({1, 0, 9}, {1, 7, 10}));
 }
 
 // Somebody else's file was cut, and one of 15 bytes grew to all that the path may have, before it was looked at.

@@ -8,12 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <map>
 
 #include "daemon/disk/format_seal.h"
 #include "daemon/tier/space_format.h"
-#include "tests/unit/tier/running_tier.h"
+#include "tests/unit/tier/tier_folders.h"
 
 namespace kvtier::test {
 namespace {
@@ -119,67 +117,6 @@ TEST(DiskOpening, ASpacesFileOfAnotherVersionLeavesItsPathOutUntouched) {
   EXPECT_FALSE(opening.facts.paths[0].is_open);
   EXPECT_NE(opening.facts.paths[0].cause.find("version"), std::string::npos);
   EXPECT_EQ(opening.facts.opened, std::vector<std::size_t>{1});
-}
-
-/// Size and content of every file below a folder.
-std::map<std::string, std::pair<std::uintmax_t, std::string>> files_below(const std::string& folder) {
-  std::map<std::string, std::pair<std::uintmax_t, std::string>> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    // The lock names whoever opened last, and has nothing to keep.
-    const bool is_lock = entry.path().filename() == kStoreLockName;
-    std::string content(std::istreambuf_iterator<char>(file), {});
-    files[entry.path()] = {entry.file_size(),
-                           is_lock ? "" : std::to_string(std::hash<std::string>{}(content))};
-  }
-  return files;
-}
-
-std::string make_foreign(const ScratchDir& dir, std::uint64_t bytes) {
-  const std::string folder = make_folder(dir, "foreign");
-  std::ofstream(folder + "/" + kStoreFileName) << "another program's";
-  std::filesystem::resize_file(folder + "/" + kStoreFileName, bytes);
-  return folder;
-}
-
-/// A store of 33 MiB that ended cleanly, with a block.
-std::string make_store(const ScratchDir& dir, const std::string& name) {
-  std::string folder = make_folder(dir, name);
-  RunningTier life(options_of({folder}));
-  life.open();
-  DiskCommand put = life.command(DiskCommandKind::kPut, 1, 1);
-  put.is_group_end = true;
-  life.send(put);
-  EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
-  life.close();
-  return folder;
-}
-
-/// The blocks that a start finds.
-std::size_t count_entries(const NvmeTierOptions& options) {
-  RunningTier life(options);
-  if (life.opening().tier == nullptr) return 0;
-  life.open();
-  const auto is_entry = [](const DiskNews& each) { return each.kind == DiskNewsKind::kEntry; };
-  const auto entries = static_cast<std::size_t>(std::ranges::count_if(life.news, is_entry));
-  life.close();
-  return entries;
-}
-
-/// Opens, expects that the store stays shut with these words, and that no file is another, or there.
-void expect_shut(const ScratchDir& dir, const NvmeTierOptions& options, const std::string& words) {
-  const auto before = files_below(dir.path());
-  {
-    const DiskOpening opening = DiskOpening::open(options);
-    ASSERT_NE(opening.tier, nullptr) << opening.status.to_string();
-    (void)opening.tier->agent().do_work(kNsPerSecond);
-    EXPECT_EQ(opening.tier->snapshot().read().state, NvmeTierState::kRefused);
-    const std::string refusal = opening.tier->snapshot().refusal();
-    EXPECT_NE(refusal.find(words), std::string::npos) << refusal;
-    EXPECT_NE(refusal.find("Nothing was changed"), std::string::npos) << refusal;
-  }
-  EXPECT_EQ(files_below(dir.path()), before);
 }
 
 // A file that was larger than the path may be was cut, a smaller one grew, before anybody looked whose it is.

@@ -42,8 +42,7 @@ TierWorld::TierWorld(SimDisk& disk, const TierWorldOptions& options)
              "a place for each path");
     parts.files.push_back({.file = IoFile{i},
                            .bytes = disk.image(disk.open(path)).size(),
-                           .home_fsid = 9,
-                           .home_inode = i + 1});
+                           .home = {.inode = i + 1, .birth_ns = 7, .fsid = 9}});
   }
   if (options.has_folder) {
     const std::string& folder = options.folder.empty() ? own_folder_.path() : options.folder;

@@ -38,7 +38,8 @@ class Ghosts {
   [[nodiscard]] std::uint32_t places_used() const { return used_; }
   /// At most, of what is used.
   [[nodiscard]] std::uint64_t bytes_resident() const {
-    const std::uint64_t buckets = std::min(bucket_mask_ + 1, std::uint64_t{used_} * kPageWords) * sizeof(std::uint32_t);
+    const std::uint64_t buckets =
+        std::min(bucket_mask_ + 1, std::uint64_t{used_} * kPageWords) * sizeof(std::uint32_t);
     return std::uint64_t{used_} * sizeof(Ghost) + buckets;
   }
 

@@ -12,15 +12,17 @@ namespace kvtier {
 /// Of a block that is there, or of a ghost.
 struct ReuseEntry {
   ReuseTraits traits;
-  WrappingMs used_ms;           ///< the last use, or hint
-  std::uint32_t older;          ///< of its cell, as a place (ages.h)
+  WrappingMs used_ms;   ///< the last use, or hint
+  std::uint32_t older;  ///< of its cell, as a place (ages.h)
   std::uint32_t younger;
   ReuseModel::Cell cell;
   std::uint16_t bits;
 
   /// On its way through the ages.
   [[nodiscard]] bool is_known() const { return (bits & kKnown) != 0; }
-  void set_known(bool is_known) { bits = static_cast<std::uint16_t>((bits & ~kKnown) | (is_known ? kKnown : 0)); }
+  void set_known(bool is_known) {
+    bits = static_cast<std::uint16_t>((bits & ~kKnown) | (is_known ? kKnown : 0));
+  }
   /// Of candidates (reuse_evictor.h); 0: none.
   [[nodiscard]] std::uint16_t list() const { return bits & kList; }
   void set_list(std::uint16_t list) { bits = static_cast<std::uint16_t>((bits & kKnown) | list); }

@@ -17,6 +17,8 @@ std::uint32_t ghosts_for(std::uint32_t blocks) {
 }
 
 constexpr std::uint32_t kAgedACall = 64;
+// What could not leave is a candidate like others again after that: leases are short.
+constexpr WrappingMs kDeferredMs = 1000;
 
 }  // namespace
 
@@ -130,6 +132,7 @@ void ReuseEvictor::remove(BlockId block) {
 // What comes with time: a lesson a little at a time, and blocks that are past the end of their cells.
 void ReuseEvictor::let_time_pass(WrappingMs now_ms) {
   if (model_.learn_some()) rank_again();
+  if (now_ms - deferred_ms_ >= kDeferredMs) look_again(now_ms);
   for (std::uint32_t i = 0; i < kAgedACall; ++i) {
     const Ages::Place place = ages_.find_aged(now_ms, model_);
     if (place == Ages::kNone) return;
@@ -139,6 +142,15 @@ void ReuseEvictor::let_time_pass(WrappingMs now_ms) {
     if (place >= blocks_max_ || ages_[place].list() == kUnlisted) continue;
     unlist(BlockId{place});
     list(BlockId{place}, cell + 1);
+  }
+}
+
+void ReuseEvictor::look_again(WrappingMs now_ms) {
+  deferred_ms_ = now_ms;
+  for (std::uint32_t i = 0; i < kAgedACall && candidates_[kDeferred].size() > 0; ++i) {
+    const BlockId block = candidates_[kDeferred].coldest();
+    unlist(block);
+    list_coldest(block);
   }
 }
 
@@ -224,8 +236,8 @@ BlockId ReuseEvictor::after(BlockId block) {
 }
 
 std::uint64_t ReuseEvictor::bytes_resident() const {
-  return candidates_.size() * sizeof(BlockList) + ghosts_.places_used() * sizeof(ReuseEntry) + ghosts_.bytes_resident() +
-         ReuseModel::kBytes;
+  return candidates_.size() * sizeof(BlockList) + ghosts_.places_used() * sizeof(ReuseEntry) +
+         ghosts_.bytes_resident() + ReuseModel::kBytes;
 }
 
 }  // namespace kvtier

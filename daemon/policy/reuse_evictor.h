@@ -49,6 +49,7 @@ class ReuseEvictor final : public Evictor {
   ReuseModel::Cell enter(BlockId block);
   void drop_ghost(std::uint32_t ghost);
   void let_time_pass(WrappingMs now_ms);
+  void look_again(WrappingMs now_ms);
 
   void list(BlockId block, std::uint16_t where);
   void list_coldest(BlockId block);
@@ -67,6 +68,7 @@ class ReuseEvictor final : public Evictor {
   Ages ages_;
   Ghosts ghosts_;
   std::uint64_t ghost_hits_ = 0;
+  WrappingMs deferred_ms_ = 0;                  // when what was deferred was looked at again
   std::vector<BlockList> candidates_;           // by cell + 1; the last: deferred
   std::array<std::uint64_t, kWords> ranked_{};  // by rank: whether the cell has candidates
 };

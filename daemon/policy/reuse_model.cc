@@ -62,7 +62,8 @@ ReuseModel::ReuseModel()
 
 ReuseModel::Cell ReuseModel::cell_of(const ReuseTraits& traits) {
   const std::uint32_t uses = std::min<std::uint32_t>(traits.uses, kUses - 1);
-  const std::uint32_t depth = std::min<std::uint32_t>(std::bit_width(std::uint32_t{traits.depth}), kDepths - 1);
+  const std::uint32_t depth =
+      std::min<std::uint32_t>(std::bit_width(std::uint32_t{traits.depth}), kDepths - 1);
   const auto octave = static_cast<std::uint32_t>(std::bit_width(traits.gap_ms / kGapUnitMs));
   const std::uint32_t gap = traits.has_gap ? 1 + std::min(octave, kGaps - 2) : 0;
   if (traits.hint != UseHint::kNone) {

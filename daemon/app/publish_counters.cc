@@ -13,6 +13,7 @@ void publish_store(const StoreStats& s, Counters& c) {
   c.set(Counter::kHostBytesHuge, s.host_bytes_huge);
   c.set(Counter::kHostBytesLocked, s.host_bytes_locked);
   c.set(Counter::kMetadataBytes, s.metadata_bytes);
+  c.set(Counter::kPolicyBytes, s.policy_bytes);
   c.set(Counter::kChannelBytes, s.channel_bytes);
   c.set(Counter::kSlabsTotal, s.slabs_total);
   c.set(Counter::kSlabsAssigned, s.slabs_assigned);
@@ -65,6 +66,7 @@ void publish_flow(const StoreStats& s, Counters& c) {
   c.set(Counter::kEvictionsRequested, s.evictions_requested);
   c.set(Counter::kEvictPutBack, s.evict_put_back);
   c.set(Counter::kEvictScanned, s.evict_scanned);
+  c.set(Counter::kGhostHits, s.ghost_hits);
   c.set(Counter::kHitsHost, s.hits_host);
   c.set(Counter::kAccessRecords, s.access_records);
   c.set(Counter::kAccessRecordsLost, s.access_records_lost);

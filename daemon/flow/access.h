@@ -8,9 +8,9 @@
 namespace kvtier {
 
 /// Steps of a turn, of all sessions and namespaces together, a block of a run each, and as many before its eviction
-/// passes: about 100 us of work. A run that is longer goes on the next turn, tail first as ever, so that its head ends
+/// passes: some hundred microseconds of work. A run that is longer goes on the next turn, tail first as ever, so that its head ends
 /// hottest; records that are not taken yet stay in the rings, which lose their oldest.
-inline constexpr std::uint32_t kAccessStepsMax = 4096;
+inline constexpr std::uint32_t kAccessStepsMax = 1024;
 
 /// A block that was used less long ago keeps its place in the eviction order: the daemon need not follow the
 /// hottest prefixes many times a second, each time through three cold cache lines. Parents may so come to lie colder than children: evict_gather copes.

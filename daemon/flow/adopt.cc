@@ -178,7 +178,7 @@ Status adopt_contents(StoreState& state, StoredFds& fds) {
   state.instance = {header.instance[0], header.instance[1]};
   state.next_session_id = std::max<std::uint64_t>(header.next_session_id, 1);
   state.sessions.resize(state.restart.sessions().size());
-  state.tree = std::make_unique<PrefixTree>(state.blocks);
+  order_create(state);
   KV_RETURN_IF_ERROR(records_reserve(state, header.blocks_reserved));
   KV_RETURN_IF_ERROR(adopt_tenants(state, fds));
   KV_RETURN_IF_ERROR(adopt_spaces(state));

@@ -43,11 +43,7 @@ Code publish(StoreState& state, Session& session, BlockId id) {
            "a block being written has a writing slot");
   state.blocks.set_state(id, BlockState::kReady);
   (void)tenant.directory.update(record.space, record.key, directory_residency(record));
-  const bool parent_is_ready = record.parent != BlockId::kNone &&
-                               state.blocks[record.parent].state == BlockState::kReady &&
-                               (state.blocks[record.parent].flags & kBlockUnverified) == 0 &&
-                               state.blocks[record.parent].space == record.space;
-  tenant.classes[space.slot_class].evictor->insert(id, parent_is_ready ? record.parent : BlockId::kNone);
+  order_insert(state, id);
   --state.stats.blocks_writing;
   ++state.stats.blocks_ready;
   ++tenant.blocks_ready;

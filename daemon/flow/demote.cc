@@ -11,6 +11,8 @@ namespace {
 
 // Blocks looked at a turn: cache misses, some microseconds.
 constexpr std::uint32_t kLooksStep = 64;
+// Blocks above each of them, which leave after it.
+constexpr int kAncestorsLook = 8;
 // The cold end: this part of a class, within bounds.
 constexpr std::uint64_t kWindowPart = 8;
 constexpr std::uint64_t kWindowMin = 64;
@@ -41,9 +43,13 @@ bool is_scan_over(const SlotClass& slot_class) {
 
 // False: no put may be opened now; the place is kept.
 bool look_at_mark(StoreState& state, SlotClass& slot_class) {
-  const BlockId id = slot_class.evictor->mark();
-  if (demote_wants(state, id) && demote_group(state, id) == 0) return false;
-  slot_class.evictor->set_mark(slot_class.evictor->after(id));
+  const BlockId mark = slot_class.evictor->mark();
+  BlockId id = mark;
+  // What it continues may have lost its copy.
+  for (int i = 0; i < kAncestorsLook && id != BlockId::kNone && !demote_wants(state, id); ++i)
+    id = state.blocks[id].parent;
+  if (id != BlockId::kNone && demote_wants(state, id) && demote_group(state, id) == 0) return false;
+  slot_class.evictor->set_mark(slot_class.evictor->after(mark));
   --slot_class.saving.left;
   return true;
 }

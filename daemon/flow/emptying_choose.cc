@@ -57,10 +57,11 @@ void emptying_count_kept(Emptying& job, const Holder& holder) {
 
 bool emptying_choose(StoreState& state, Emptying& job) {
   SlotClass& donor = emptying_donor(state, job);
-  BlockId cold = donor.evictor->coldest();
-  for (std::uint32_t i = 0; i < kColdestBlocks && cold != BlockId::kNone && job.tried < kColdestTried; ++i) {
+  ColdEnd cold_end(state, *donor.evictor);
+  for (std::uint32_t i = 0; i < kColdestBlocks && job.tried < kColdestTried; ++i) {
+    const BlockId cold = cold_end.take();
+    if (cold == BlockId::kNone) break;
     if (try_slab(state, job, state.slab_of(state.blocks[cold].slot))) return true;
-    cold = donor.evictor->after(cold);
   }
   for (std::size_t i = 0; i < donor.slabs.size() && job.tried < kSlabsTried; ++i) {
     const SlabIndex next = donor.slabs[donor.look_next++ % donor.slabs.size()];

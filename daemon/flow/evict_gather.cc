@@ -32,7 +32,7 @@ class Gathering {
            passed_over_.size() < passed_over_max) {
       const BlockId id = next;
       next = evictor_.after(id);
-      if (look_at(id) != Code::kExists) --left;
+      if (look_at(id, next) != Code::kExists) --left;
     }
     defer_passed_over();
     return victims_;
@@ -41,16 +41,16 @@ class Gathering {
  private:
   [[nodiscard]] bool is_short() const { return victims_.size() < request_.count; }
 
-  Code look_at(BlockId id) {
-    ++state_.stats.evict_scanned;
+  Code look_at(BlockId id, BlockId next) {
     const Code code = try_take(id);
-    if (code == Code::kOk) take_ancestors(id);
+    if (code == Code::kOk) take_ancestors(id, next);
     if (code == Code::kBusy) evictor_.defer(id);
     if (code == Code::kExists) pass_over(id);
     return code;
   }
 
   Code try_take(BlockId id) {
+    ++state_.stats.evict_scanned;
     const Slab& slab = state_.slab_of(state_.blocks[id].slot);
     if (request_.session != nullptr && !lending_allows(slab, *request_.session)) return Code::kDenied;
     if (has(id, kBlockWanted)) return Code::kDenied;
@@ -77,12 +77,19 @@ class Gathering {
     return Code::kPending;
   }
 
-  // Those that were passed over are colder than all that is still to be looked at: they are next.
-  void take_ancestors(BlockId id) {
+  // Those that were passed over are colder than all that is still to be looked at: they are next. So are those that the
+  // evictor would have come to first, had it known that what continues them leaves.
+  void take_ancestors(BlockId id, BlockId next) {
     for (BlockId up = state_.blocks[id].parent; up != BlockId::kNone && is_short();
          up = state_.blocks[up].parent) {
-      if (!has(up, kBlockPassedOver) || try_take(up) != Code::kOk) return;
+      if (!has(up, kBlockPassedOver) && !is_next(up, next)) return;
+      if (try_take(up) != Code::kOk) return;
     }
+  }
+
+  bool is_next(BlockId id, BlockId next) {
+    const bool is_ready = state_.blocks[id].state == BlockState::kReady && !has(id, kBlockUnverified);
+    return is_ready && state_.tree->has_only_leaving_children(id) && evictor_.became_leaf(id, next);
   }
 
   void pass_over(BlockId id) {
@@ -106,15 +113,17 @@ class Gathering {
 
   // What is cold stays so: it leaves when what is below it is on disk.
   void forget_passed_over() {
-    for (const BlockId id : passed_over_)
+    for (const BlockId id : passed_over_) {
       state_.blocks[id].flags &= static_cast<std::uint16_t>(~kBlockPassedOver);
+      if (state_.blocks[id].state == BlockState::kReady) evictor_.passed_over(id, true);
+    }
   }
 
   void defer_upwards(BlockId id) {
     for (; id != BlockId::kNone && has(id, kBlockPassedOver); id = state_.blocks[id].parent) {
       BlockRecord& record = state_.blocks[id];
       record.flags &= static_cast<std::uint16_t>(~(kBlockPassedOver | kBlockChildPassedOver));
-      if (record.state == BlockState::kReady) evictor_.defer(id);
+      if (record.state == BlockState::kReady) evictor_.passed_over(id, false);
     }
   }
 

@@ -77,11 +77,12 @@ bool lending_revoke_for(StoreState& state, Tenant& tenant, std::uint32_t slot_cl
       best = &slab;
   }
   if (best == nullptr) best = slab_out_of_stock(state, candidates, session);
-  BlockId cold = candidates.evictor->coldest();
-  for (std::uint32_t i = 0; best == nullptr && cold != BlockId::kNone && i < kColdestMax; ++i) {
+  ColdEnd cold_end(state, *candidates.evictor);
+  for (std::uint32_t i = 0; best == nullptr && i < kColdestMax; ++i) {
+    const BlockId cold = cold_end.take();
+    if (cold == BlockId::kNone) break;
     Slab& slab = state.slab_of(state.blocks[cold].slot);
     if (can_revoke(state, slab, session)) best = &slab;
-    cold = candidates.evictor->after(cold);
   }
   if (best == nullptr) return false;
   revoke(state, *best);

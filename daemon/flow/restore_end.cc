@@ -93,7 +93,7 @@ void publish(StoreState& state, BlockId id) {
            "a block being read has a writing slot");
   state.blocks.set_state(id, BlockState::kReady);
   (void)tenant.directory.update(record.space, record.key, directory_residency(record));
-  tenant.classes[space.slot_class].evictor->insert(id, BlockId::kNone);
+  order_insert(state, id);
   ++state.stats.blocks_ready;
   ++tenant.blocks_ready;
   state.stats.restored_bytes += space.block_bytes;

@@ -2,7 +2,6 @@
 
 #include "daemon/flow/disk_open.h"
 #include "daemon/flow/sessions.h"
-#include "daemon/policy/lru_evictor.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
@@ -20,7 +19,7 @@ std::uint32_t space_class(StoreState& state, Tenant& tenant, std::uint64_t slot_
   }
   SlotClass slot_class;
   slot_class.slot_bytes = slot_bytes;
-  slot_class.evictor = std::make_unique<LruEvictor>(state.blocks);
+  slot_class.evictor = order_evictor(state);
   tenant.classes.push_back(std::move(slot_class));
   return static_cast<std::uint32_t>(tenant.classes.size() - 1);
 }

@@ -16,6 +16,7 @@
 #include "daemon/flow/checksum_queue.h"
 #include "daemon/flow/directory.h"
 #include "daemon/flow/disk_tier.h"
+#include "daemon/flow/eviction_order.h"
 #include "daemon/flow/session.h"
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
@@ -27,6 +28,7 @@
 #include "daemon/model/restart_state.h"
 #include "daemon/policy/evictor.h"
 #include "daemon/policy/prefix_tree.h"
+#include "daemon/policy/reuse_entry.h"
 #include "libkvclient/base/prng.h"
 #include "libkvclient/wire/access_log.h"
 #include "libkvclient/wire/pins.h"
@@ -216,7 +218,9 @@ struct Store::State {
   BlockTable blocks;
   RestartState restart;
   std::unique_ptr<KeyIndex> index;
+  std::optional<Leaves> leaves;
   std::unique_ptr<PrefixTree> tree;
+  std::shared_ptr<ReuseEntries> reuse;             ///< what the evictors of all classes know of each block
   std::unique_ptr<DiskTier> disk;                  ///< null: there is no NVMe tier
   std::deque<Tenant> tenants;                      ///< stable addresses
   std::vector<std::unique_ptr<Session>> sessions;  ///< by SessionIndex; null: free place

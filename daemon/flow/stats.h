@@ -12,6 +12,7 @@ struct StoreStats {
   std::uint64_t host_bytes_huge = 0;    ///< of it, in huge pages
   std::uint64_t host_bytes_locked = 0;  ///< of it, locked against swap
   std::uint64_t metadata_bytes = 0;     ///< directories, slot tables, block table, index: resident
+  std::uint64_t policy_bytes = 0;       ///< what evictors know of blocks that are there or left
   std::uint64_t channel_bytes = 0;      ///< rings, arenas and pin tables of all clients: resident
   std::uint64_t blocks_ready = 0;
   std::uint64_t blocks_writing = 0;
@@ -59,6 +60,7 @@ struct StoreStats {
   std::uint64_t evictions_requested = 0;  ///< kvctl evict, flush
   std::uint64_t evict_put_back = 0;       ///< a lease was found: the block stayed
   std::uint64_t evict_scanned = 0;
+  std::uint64_t ghost_hits = 0;  ///< blocks that came back while their class still knew of them
   std::uint64_t access_records = 0;
   std::uint64_t access_records_lost = 0;
   std::uint64_t access_records_invalid = 0;

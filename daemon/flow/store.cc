@@ -101,6 +101,8 @@ const StoreStats& Store::stats() const {
   StoreStats& stats = state_->stats;
   count_gauges(*state_);
   stats.metadata_bytes = state_->blocks.bytes_resident() + state_->index->bytes_resident();
+  stats.policy_bytes = order_bytes(*state_);
+  stats.ghost_hits = order_ghost_hits(*state_);
   if (state_->disk) stats.metadata_bytes += state_->disk->locators.size() * sizeof(DiskLocator);
   for (const Tenant& tenant : state_->tenants) {
     stats.metadata_bytes += tenant.directory.bytes_reserved();

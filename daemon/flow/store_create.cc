@@ -66,7 +66,7 @@ Status start_cold(StoreState& state, const HostMemoryOptions& memory_options, co
   Result<BlockTable> blocks = BlockTable::create(blocks_max(state.options), *state.fds);
   if (!blocks.is_ok()) return blocks.status();
   state.blocks = std::move(blocks).value();
-  state.tree = std::make_unique<PrefixTree>(state.blocks);
+  order_create(state);
   state.pins_stride = slabs_pins_stride(state.memory);
   Result<RestartState> restart = RestartState::create(sizes, *state.fds);
   if (!restart.is_ok()) return restart.status();

@@ -10,6 +10,7 @@
   KV_COUNTER(kHostBytesHuge, kConductor, kGauge, "host_bytes_huge", "bytes", "Host tier memory in huge pages; not counted of slabs that a warm start took over.")        \
   KV_COUNTER(kHostBytesLocked, kConductor, kGauge, "host_bytes_locked", "bytes", "Host tier memory locked against swap.") \
   KV_COUNTER(kMetadataBytes, kConductor, kGauge, "metadata_bytes", "bytes", "Directories, slot tables, block table, index and tree, resident.") \
+  KV_COUNTER(kPolicyBytes, kConductor, kGauge, "policy_bytes", "bytes", "What the eviction policy knows of blocks that are there, or left, resident.") \
   KV_COUNTER(kIndexBytesPerBlock, kConductor, kGauge, "index_bytes_per_block", "bytes", "metadata_bytes divided by the blocks it is sized for.") \
   KV_COUNTER(kChannelBytes, kConductor, kGauge, "channel_bytes", "bytes", "Rings, arenas and pin tables of all clients, resident.") \
   KV_COUNTER(kSlabsTotal, kConductor, kGauge, "slabs_total", "slabs", "Slabs of the host tier.")                       \
@@ -53,6 +54,7 @@
   KV_COUNTER(kEvictionsRequested, kConductor, kCounter, "evictions_requested", "blocks", "Blocks evicted or flushed by an administrator.") \
   KV_COUNTER(kEvictPutBack, kConductor, kCounter, "evict_put_back", "blocks", "Eviction candidates that stayed because they were leased.") \
   KV_COUNTER(kEvictScanned, kConductor, kCounter, "evict_scanned", "blocks", "Eviction candidates looked at.")         \
+  KV_COUNTER(kGhostHits, kConductor, kCounter, "ghost_hits", "blocks", "Blocks that came back while the evictor still knew of them: a little more room would have kept them.") \
   /* hits */                                                                                                          \
   KV_COUNTER(kHitsHost, kConductor, kCounter, "hits_host", "blocks", "Blocks acquired in the host tier, by the access log.") \
   KV_COUNTER(kAccessRecords, kConductor, kCounter, "access_records", "records", "Access records taken from client channels.") \

@@ -9,43 +9,44 @@ constexpr std::uint32_t kCellsALook = 1024;
 
 }  // namespace
 
-Ages::Ages(std::size_t places) : entries_(make_zeroed<Entry>(places)), lists_(ReuseModel::kCells) {}
+Ages::Ages(const ReuseEntries& blocks, std::uint32_t ghosts_max)
+    : blocks_(&blocks), ghosts_(ghosts_max), lists_(ReuseModel::kCells) {}
 
 void Ages::push(Place place, Cell cell) {
-  Entry& entry = entries_[place];
+  ReuseEntry& entry = (*this)[place];
   List& list = lists_[cell];
   entry.cell = cell;
   entry.older = list.youngest;
   entry.younger = kNone;
-  (list.youngest == kNone ? list.oldest : entries_[list.youngest].younger) = place;
+  (list.youngest == kNone ? list.oldest : (*this)[list.youngest].younger) = place;
   list.youngest = place;
 }
 
 void Ages::unlink(Place place) {
-  const Entry& entry = entries_[place];
+  const ReuseEntry& entry = (*this)[place];
   List& list = lists_[entry.cell];
-  (entry.older == kNone ? list.oldest : entries_[entry.older].younger) = entry.younger;
-  (entry.younger == kNone ? list.youngest : entries_[entry.younger].older) = entry.older;
+  (entry.older == kNone ? list.oldest : (*this)[entry.older].younger) = entry.younger;
+  (entry.younger == kNone ? list.youngest : (*this)[entry.younger].older) = entry.older;
 }
 
 void Ages::enter(Place place) {
-  push(place, ReuseModel::cell_of(entries_[place].traits));
-  entries_[place].is_listed = true;
+  push(place, ReuseModel::cell_of((*this)[place].traits));
+  (*this)[place].set_known(true);
 }
 
 void Ages::leave(Place place) {
-  if (!entries_[place].is_listed) return;
+  if (!(*this)[place].is_known()) return;
   unlink(place);
-  entries_[place].is_listed = false;
+  (*this)[place].set_known(false);
 }
 
 void Ages::move(Place from, Place to) {
-  Entry& entry = entries_[to];
-  entry = entries_[from];
+  ReuseEntry& entry = (*this)[to];
+  entry = (*this)[from];
   List& list = lists_[entry.cell];
-  (entry.older == kNone ? list.oldest : entries_[entry.older].younger) = to;
-  (entry.younger == kNone ? list.youngest : entries_[entry.younger].older) = to;
-  entries_[from].is_listed = false;
+  (entry.older == kNone ? list.oldest : (*this)[entry.older].younger) = to;
+  (entry.younger == kNone ? list.youngest : (*this)[entry.younger].older) = to;
+  (*this)[from].set_known(false);
 }
 
 Ages::Place Ages::find_aged(WrappingMs now_ms, const ReuseModel& model) {
@@ -59,7 +60,7 @@ Ages::Place Ages::find_aged(WrappingMs now_ms, const ReuseModel& model) {
     const auto cell = static_cast<Cell>(next_);
     const Place oldest = lists_[cell].oldest;
     if (oldest == kNone || ReuseModel::is_oldest(cell)) continue;
-    const WrappingMs age_ms = now_ms - entries_[oldest].used_ms;
+    const WrappingMs age_ms = now_ms - (*this)[oldest].used_ms;
     if (age_ms >= model.age_end(cell) && age_ms < (1U << 31))
       return oldest;  // beyond that: used after `now_ms`
   }
@@ -67,7 +68,7 @@ Ages::Place Ages::find_aged(WrappingMs now_ms, const ReuseModel& model) {
 }
 
 void Ages::age(Place place) {
-  const auto next = static_cast<Cell>(entries_[place].cell + 1);
+  const auto next = static_cast<Cell>((*this)[place].cell + 1);
   unlink(place);
   push(place, next);
 }

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-#include "daemon/policy/reuse_model.h"
-#include "daemon/policy/zeroed.h"
+#include "daemon/policy/reuse_entry.h"
 
 namespace kvtier {
 
@@ -15,19 +14,13 @@ class Ages {
   using Cell = ReuseModel::Cell;
   static constexpr Place kNone = 0xffffffff;
 
-  struct Entry {
-    ReuseTraits traits;
-    WrappingMs used_ms = 0;
-    Cell cell = 0;
-    bool is_listed = false;
-    Place older = kNone;
-    Place younger = kNone;
-  };
+  /// Of blocks that are there the entries are shared with other classes.
+  Ages(const ReuseEntries& blocks, std::uint32_t ghosts_max);
 
-  explicit Ages(std::size_t places);
-
-  Entry& operator[](Place place) { return entries_[place]; }
-  const Entry& operator[](Place place) const { return entries_[place]; }
+  [[nodiscard]] ReuseEntry& operator[](Place place) const {
+    return place < blocks_->count() ? (*blocks_)[place] : ghosts_[place - blocks_->count()];
+  }
+  [[nodiscard]] Place place_of_ghost(std::uint32_t ghost) const { return blocks_->count() + ghost; }
 
   /// The entry's traits and time are set: it is the youngest of its class.
   void enter(Place place);
@@ -52,7 +45,8 @@ class Ages {
   void push(Place place, Cell cell);
   void unlink(Place place);
 
-  Zeroed<Entry> entries_;
+  const ReuseEntries* blocks_;
+  ReuseEntries ghosts_;
   std::vector<List> lists_;                  // by cell
   std::uint32_t next_ = ReuseModel::kCells;  // the cell to look at; kCells: between two rounds
   WrappingMs round_ms_ = 0;

@@ -37,6 +37,15 @@ class Evictor {
   /// others.
   virtual void defer(BlockId block) = 0;
 
+  /// Looked at in a pass, and some of what continues it stays. `is_clean`: in a pass for blocks that are on disk, where what
+  /// is cold keeps its place.
+  virtual void passed_over(BlockId block, bool is_clean) {
+    if (!is_clean) defer(block);
+  }
+  /// Nothing in memory continues it any more, or all that does is leaving. Blocks that the evictor does not have are no
+  /// matter. True: in a pass it comes before `next`, kNone: the end, and would be left out.
+  virtual bool became_leaf(BlockId, BlockId /*next*/) { return false; }
+
   /// The first candidate; kNone when empty. Starts a pass: blocks that earned a second chance get it here and in
   /// after(), and the order of the pass is decided here.
   virtual BlockId coldest() = 0;
@@ -47,6 +56,10 @@ class Evictor {
   void set_mark(BlockId block) { mark_ = block; }
   [[nodiscard]] BlockId mark() const { return mark_; }
   [[nodiscard]] virtual std::uint32_t size() const = 0;
+  /// Memory beside the block table that it has come to use.
+  [[nodiscard]] virtual std::uint64_t bytes_resident() const { return 0; }
+  /// Blocks that came back while it still knew of them.
+  [[nodiscard]] virtual std::uint64_t ghost_hits() const { return 0; }
   [[nodiscard]] virtual std::string_view name() const = 0;
 
  private:

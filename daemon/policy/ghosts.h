@@ -5,6 +5,7 @@
 // Two keys with one fingerprint are mistaken for each other: nothing but the order of eviction depends on it. Keys come
 // from clients: who knows the seed can make long chains.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "daemon/model/block_record.h"
@@ -16,6 +17,7 @@ class Ghosts {
  public:
   static constexpr std::uint32_t kNone = 0;  ///< no ghost
   static constexpr std::uint32_t kQueues = 2;
+  static constexpr std::uint64_t kPageWords = 1024;
 
   Ghosts(std::uint32_t ghosts_max, std::uint64_t seed);
 
@@ -33,6 +35,13 @@ class Ghosts {
   [[nodiscard]] std::uint32_t queue_of(std::uint32_t ghost) const { return ghosts_[ghost].queue; }
   [[nodiscard]] std::uint64_t note_of(std::uint32_t ghost) const { return ghosts_[ghost].note; }
   [[nodiscard]] std::uint32_t size(std::uint32_t queue) const { return queues_[queue].size; }
+  [[nodiscard]] std::uint32_t places_used() const { return used_; }
+  /// At most, of what is used.
+  [[nodiscard]] std::uint64_t bytes_resident() const {
+    const std::uint64_t buckets =
+        std::min(bucket_mask_ + 1, std::uint64_t{used_} * kPageWords) * sizeof(std::uint32_t);
+    return std::uint64_t{used_} * sizeof(Ghost) + buckets;
+  }
 
  private:
   struct Ghost {

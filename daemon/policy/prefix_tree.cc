@@ -59,9 +59,16 @@ void PrefixTree::unlink_from_parent(BlockId block) {
   record.parent = record.next_sibling = record.prev_sibling = BlockId::kNone;
 }
 
+void PrefixTree::tell_of(BlockId parent) {
+  if (listener_ != nullptr && parent != BlockId::kNone && !has_host_children(parent))
+    listener_->became_leaf(parent);
+}
+
 void PrefixTree::detach(BlockId block) {
   BlockTable& blocks = *blocks_;
+  const BlockId parent = blocks[block].parent;
   unlink_from_parent(block);
+  tell_of(parent);
   while (blocks[block].first_child != BlockId::kNone) unlink_from_parent(blocks[block].first_child);
 }
 
@@ -70,6 +77,7 @@ void PrefixTree::settle(BlockId block) {
   if (parent == BlockId::kNone) return;
   unlink_from_parent(block);
   link_below(parent, block);
+  tell_of(parent);
 }
 
 void PrefixTree::move_children(BlockId from, BlockId to) {

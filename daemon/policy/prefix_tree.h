@@ -11,9 +11,22 @@
 
 namespace kvtier {
 
+/// Who is told of parents that have no child in host memory any more.
+class LeafListener {
+ public:
+  LeafListener() = default;
+  LeafListener(const LeafListener&) = delete;
+  LeafListener& operator=(const LeafListener&) = delete;
+  virtual void became_leaf(BlockId block) = 0;
+
+ protected:
+  ~LeafListener() = default;
+};
+
 class PrefixTree {
  public:
-  explicit PrefixTree(BlockTable& blocks) : blocks_(&blocks) {}
+  explicit PrefixTree(BlockTable& blocks, LeafListener* listener = nullptr)
+      : blocks_(&blocks), listener_(listener) {}
 
   /// Puts `child`, which has no parent, under `parent`. False (nothing done) when that would close a cycle:
   /// keys come from clients, which may claim anything. `steps_max` bounds the check, which a childless block
@@ -57,7 +70,10 @@ class PrefixTree {
   }
   void link_below(BlockId parent, BlockId block);
   void unlink_from_parent(BlockId block);
+  void tell_of(BlockId parent);
+
   BlockTable* blocks_;
+  LeafListener* listener_;
 };
 
 }  // namespace kvtier

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 namespace kvtier {
 namespace {
@@ -25,6 +24,8 @@ constexpr double kFading = 0.9995;
 constexpr double kLeftMin = 0.001;  // so few of a class count for nothing
 constexpr std::uint32_t kEventsFirst = 500;
 constexpr std::uint32_t kEventsMost = 5'000;
+constexpr std::uint32_t kClassesACall = 36;
+static_assert(ReuseModel::kClasses % kClassesACall == 0);
 
 // The largest uses / time over all times to keep it; compared without a division.
 double best_worth(const ByAge& hazards, const ByAge& spans, std::uint32_t from) {
@@ -50,6 +51,7 @@ ReuseModel::ReuseModel()
     : counts_(kCells),
       counts_of_all_{},
       worths_(kCells),
+      order_(kCells),
       by_rank_(kCells),
       ranks_(kCells),
       events_due_(kEventsFirst) {
@@ -59,8 +61,9 @@ ReuseModel::ReuseModel()
 }
 
 ReuseModel::Cell ReuseModel::cell_of(const ReuseTraits& traits) {
-  const std::uint32_t uses = std::min(traits.uses, kUses - 1);
-  const std::uint32_t depth = std::min<std::uint32_t>(std::bit_width(traits.depth), kDepths - 1);
+  const std::uint32_t uses = std::min<std::uint32_t>(traits.uses, kUses - 1);
+  const std::uint32_t depth =
+      std::min<std::uint32_t>(std::bit_width(std::uint32_t{traits.depth}), kDepths - 1);
   const auto octave = static_cast<std::uint32_t>(std::bit_width(traits.gap_ms / kGapUnitMs));
   const std::uint32_t gap = traits.has_gap ? 1 + std::min(octave, kGaps - 2) : 0;
   if (traits.hint != UseHint::kNone) {
@@ -80,10 +83,10 @@ void ReuseModel::take_back(Cell cell) {
   counts_of_all_[cell % kAges].got_to = std::max(0.0, counts_of_all_[cell % kAges].got_to - 1);
 }
 
-bool ReuseModel::used_again(Cell cell) {
+void ReuseModel::used_again(Cell cell) {
   ++counts_[cell].used_again;
   ++counts_of_all_[cell % kAges].used_again;
-  return ++events_ >= events_due_;
+  ++events_;
 }
 
 double ReuseModel::hazard(std::uint32_t class_index, std::uint32_t age) const {
@@ -106,21 +109,47 @@ void ReuseModel::weigh(std::uint32_t class_index) {
     worths_[class_index * kAges + from] = best_worth(hazards, spans, from);
 }
 
+bool ReuseModel::learn_some() {
+  if (events_ < events_due_) return false;
+  for (std::uint32_t i = 0; i < kClassesACall; ++i) weigh(next_class_++);
+  if (next_class_ < kClasses) return false;
+  end_lesson();
+  return true;
+}
+
 void ReuseModel::learn() {
   for (std::uint32_t i = 0; i < kClasses; ++i) weigh(i);
-  std::iota(by_rank_.begin(), by_rank_.end(), Cell{0});
-  std::sort(by_rank_.begin(), by_rank_.end(), [&](Cell a, Cell b) {
-    if (worths_[a] != worths_[b]) return worths_[a] < worths_[b];
-    return a % kAges != b % kAges ? a % kAges > b % kAges : a < b;  // nothing known: the older first
-  });
-  for (std::uint32_t rank = 0; rank < kCells; ++rank)
-    ranks_[by_rank_[rank]] = static_cast<std::uint16_t>(rank);
-  if (events_due_ == kEventsMost) {
-    for (Count& count : counts_) count = {count.got_to * kFading, count.used_again * kFading};
-    for (Count& count : counts_of_all_) count = {count.got_to * kFading, count.used_again * kFading};
-  }
+  end_lesson();
+}
+
+void ReuseModel::end_lesson() {
+  rank();
+  if (events_due_ == kEventsMost) fade();
   if (events_ >= events_due_) events_due_ = std::min(kEventsMost, events_due_ * 2);
-  events_ = 0;
+  events_ = next_class_ = 0;
+}
+
+// The least worth first; of equal ones, of which nothing is known, the older. One number a cell: the leading bits of its
+// worth, which is not negative, so that they are in its order; its age; itself.
+void ReuseModel::rank() {
+  constexpr std::uint32_t kCellBits = std::bit_width(kCells - 1);
+  constexpr std::uint32_t kAgeBits = std::bit_width(kAges - 1);
+  constexpr std::uint64_t kBehindWorth = (std::uint64_t{1} << (kCellBits + kAgeBits)) - 1;
+  for (std::uint32_t cell = 0; cell < kCells; ++cell) {
+    const std::uint64_t youth = kAges - 1 - cell % kAges;
+    order_[cell] =
+        (std::bit_cast<std::uint64_t>(worths_[cell]) & ~kBehindWorth) | (youth << kCellBits) | cell;
+  }
+  std::sort(order_.begin(), order_.end());
+  for (std::uint32_t rank = 0; rank < kCells; ++rank) {
+    by_rank_[rank] = static_cast<Cell>(order_[rank] & ((1U << kCellBits) - 1));
+    ranks_[by_rank_[rank]] = static_cast<std::uint16_t>(rank);
+  }
+}
+
+void ReuseModel::fade() {
+  for (Count& count : counts_) count = {count.got_to * kFading, count.used_again * kFading};
+  for (Count& count : counts_of_all_) count = {count.got_to * kFading, count.used_again * kFading};
 }
 
 }  // namespace kvtier

@@ -20,12 +20,17 @@ using WrappingMs = std::uint32_t;
 
 /// What a class is made of.
 struct ReuseTraits {
-  std::uint32_t uses = 0;  ///< beyond the first
-  std::uint32_t depth = 0;
+  WrappingMs gap_ms = 0;  ///< between the last two uses of it or, until it has two, of what it continues
+  std::uint8_t uses = 0;  ///< beyond the first; stops at 255, as depth does
+  std::uint8_t depth = 0;
   bool has_gap = false;
   UseHint hint = UseHint::kNone;
-  WrappingMs gap_ms = 0;  ///< between the last two uses of it or, until it has two, of what it continues
 };
+
+/// Counts that stop at the largest.
+inline std::uint8_t one_more(std::uint8_t count) {
+  return static_cast<std::uint8_t>(count + (count < 0xff ? 1 : 0));
+}
 
 class ReuseModel {
  public:
@@ -35,6 +40,9 @@ class ReuseModel {
   static constexpr std::uint32_t kClasses = kPlainClasses + kUseHints * kGaps;
   static constexpr std::uint32_t kAges = 32;
   static constexpr std::uint32_t kCells = kClasses * kAges;
+
+  /// Of its arrays.
+  static constexpr std::uint64_t kBytes = kCells * (16 + 8 + 8 + 2 + 2);
 
   ReuseModel();
 
@@ -47,9 +55,12 @@ class ReuseModel {
   void got_to(Cell cell);
   /// It did not, after all: a hint came.
   void take_back(Cell cell);
-  /// A block was used again. True when enough is new: learn() is due.
-  bool used_again(Cell cell);
-  /// New worths, a new order, and a little of what is old forgotten. About a millisecond.
+  /// A block was used again.
+  void used_again(Cell cell);
+  /// When enough is new: the worths of some classes, after the last of them a new order, and a little of what is old
+  /// forgotten. Some microseconds, a fifth of a millisecond at the end. True: the order is a new one.
+  bool learn_some();
+  /// All of that at once, whether it is due or not.
   void learn();
 
   /// Cells by rank, the least worth first.
@@ -63,16 +74,21 @@ class ReuseModel {
   };
 
   void weigh(std::uint32_t class_index);
+  void end_lesson();
+  void rank();
+  void fade();
   [[nodiscard]] double hazard(std::uint32_t class_index, std::uint32_t age) const;
 
   std::array<WrappingMs, kAges> age_ends_;
   std::vector<Count> counts_;               // by cell
   std::array<Count, kAges> counts_of_all_;  // classes together
   std::vector<double> worths_;              // by cell
+  std::vector<std::uint64_t> order_;        // worths, ages and cells, sorted
   std::vector<Cell> by_rank_;
   std::vector<std::uint16_t> ranks_;  // by cell
-  std::uint32_t events_ = 0;          // since learn()
+  std::uint32_t events_ = 0;          // since the last lesson
   std::uint32_t events_due_;
+  std::uint32_t next_class_ = 0;  // of the lesson that is under way
 };
 
 }  // namespace kvtier

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <vector>
 
+#include "daemon/policy/prefix_tree.h"
 #include "libkvclient/base/prng.h"
 #include "tools/kvsim/residents.h"
 
@@ -15,11 +16,12 @@ constexpr std::uint32_t kPromptBlocks = 32;
 constexpr std::uint64_t kDecisions = 4'000'000;
 constexpr std::uint32_t kRequestMs = 5;
 
-class Load {
+class Load final : LeafListener {
  public:
   Load(const Policy& policy, std::uint32_t blocks)
       : prompts_(2 * blocks / kPromptBlocks),
         residents_(blocks, prompts_ * kPromptBlocks),
+        tree_(residents_.table(), this),
         evictor_(policy.make(residents_.table())) {
     evictor_->set_capacity(blocks);
     for (std::uint32_t prompt = 0; !residents_.is_full(); ++prompt) serve(prompt % prompts_);
@@ -53,6 +55,7 @@ class Load {
       if (residents_.find(first + i) != BlockId::kNone)
         return;  // evicted out of order: the prompt has a hole
       const BlockId block = stamped(residents_.add(first + i));
+      if (parent != BlockId::kNone) (void)tree_.attach(block, parent);
       evictor_->insert(block, parent);
       parent = block;
     }
@@ -68,13 +71,17 @@ class Load {
     if (victim == spared) victim = evictor_->after(victim);
     evictor_->remember(victim);
     evictor_->remove(victim);
+    tree_.detach(victim);
     const auto end = std::chrono::steady_clock::now();
     evict_ns_.push_back(static_cast<std::uint64_t>(std::chrono::nanoseconds(end - start).count()));
     residents_.remove(victim);
   }
 
+  void became_leaf(BlockId block) override { (void)evictor_->became_leaf(block, BlockId::kNone); }
+
   std::uint32_t prompts_;
   Residents residents_;
+  PrefixTree tree_;
   std::unique_ptr<Evictor> evictor_;
   Prng chance_{1};
   std::uint32_t now_ms_ = 0;

@@ -6,13 +6,13 @@
 namespace kvtier::sim {
 namespace {
 
-class TreeReplay {
+class TreeReplay final : LeafListener {
  public:
   TreeReplay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks, HintSet hints)
       : trace_(trace),
         hints_(trace, hints),
         residents_(capacity_blocks, trace.unique),
-        tree_(residents_.table()),
+        tree_(residents_.table(), this),
         evictor_(policy.make(residents_.table())),
         last_requests_(trace.unique) {
     evictor_->set_capacity(capacity_blocks);
@@ -53,6 +53,8 @@ class TreeReplay {
       }
     }
   }
+
+  void became_leaf(BlockId block) override { (void)evictor_->became_leaf(block, BlockId::kNone); }
 
   void access(BlockId block, std::uint32_t now_ms) {
     residents_.table()[block].access_ms = now_ms;

@@ -124,6 +124,7 @@ TEST_F(Adoption, accesses_to_unverified_blocks_change_no_order) {
   }
   EXPECT_EQ(stats().blocks_ready, 4U);
   check_store(*store_);
+  let_age();
   for (std::uint64_t chain = 10; chain < 40; ++chain) put(*client_, space_, keys_of(chain, 1));
   EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 3)), 0U);
   check_store(*store_);

@@ -307,6 +307,7 @@ TEST_F(Demote, APrefixCoolsFromItsTail) {
   const SpaceId space = usual_space(client);
   put_chain(client, space, keys_of(1, 8));
   settle();
+  let_age();
   for (int i = 0; i < 8; ++i) {
     put(client, space, keys_of(2, 1, static_cast<std::uint64_t>(i)));
     EXPECT_EQ(count_cold(client, space, keys_of(1, 8)), static_cast<std::size_t>(i) + 1);

@@ -125,6 +125,7 @@ TEST_F(EvictionAmount, L_03_matches_without_use_keep_nothing) {
       SimClient::release(*lease);
     }
   }
+  let_age();
   for (std::uint64_t chain = 100; chain < 100 + 3 * 64; ++chain) put(writer, space, keys_of(chain, 1));
   EXPECT_EQ(count_ready(prober, space, old), 0U);
   EXPECT_EQ(stats().blocks_pinned, 0U);

@@ -41,7 +41,7 @@ TEST_F(EvictionOrder, P_05_a_prefix_that_was_read_block_by_block_can_leave_as_a_
   const std::uint64_t scanned = stats().evict_scanned;
   EXPECT_EQ(granted(2, 64), 64U);
   EXPECT_EQ(stats().evictions, 64U);
-  EXPECT_EQ(stats().evict_scanned - scanned, 64U) << "63 are passed over, and taken behind the last";
+  EXPECT_EQ(stats().evict_scanned - scanned, 64U) << "each behind what continued it";
 }
 
 TEST_F(EvictionOrder, P_05_passing_over_a_long_prefix_is_paid_once) {

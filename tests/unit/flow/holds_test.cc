@@ -117,6 +117,7 @@ TEST_F(Holds, R_08_everything_of_a_dead_client_comes_back) {
   EXPECT_EQ(stats().aborts_by_exit, 10U);
   ASSERT_TRUE(client_->is_answered(waits)) << "who waited for the dead is told";
   EXPECT_EQ(client_->completion(waits).count, 0U);
+  let_age();
   for (std::uint64_t chain = 100; chain < 164; ++chain) put(*client_, space_, keys_of(chain, 1));
   EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 20)), 0U) << "its leases hold nothing any more";
 }
@@ -132,6 +133,7 @@ TEST_F(Holds, R_08_a_hung_up_client_keeps_its_leases_until_its_process_ends) {
   expect_exact(*lease);
   EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 1);
   end_process(reader);
+  let_age();
   for (std::uint64_t chain = 300; chain < 400; ++chain) put(*client_, space_, keys_of(chain, 1));
   EXPECT_EQ(client_->match(space_, pattern_key(1, 0)), 0);
 }

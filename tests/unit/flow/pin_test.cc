@@ -42,6 +42,7 @@ TEST_F(PinTest, F_01_a_pinned_prefix_survives_a_flood_until_it_expires) {
   EXPECT_EQ(count_ready(client, space, prompt), 8U);
   advance(5 * kNsPerSecond + 1);
   EXPECT_EQ(stats().blocks_pinned, 0U);
+  let_age();
   flood(client, space, 2000, 5 * 64);
   EXPECT_EQ(count_ready(client, space, prompt), 0U);
 }

@@ -54,12 +54,14 @@ TEST_F(Prefix, L_11_two_branches_below_a_leased_prefix_and_a_flood) {
   for (const Key& key : keys_of(1, 8)) leases.push_back(*client_->acquire(space_, key));
   commit(*other_, branch(2, 4, pattern_key(1, 2)));
   commit(*other_, branch(3, 4, pattern_key(1, 1)));
+  let_age();
   flood(*other_);
   for (SimLease& lease : leases) {
     expect_exact(lease);
     SimClient::release(lease);
   }
   expect_all_exact(keys_of(1, 8));
+  let_age();
   flood(*client_);  // a writer evicts from the slabs lent to it
   EXPECT_EQ(count_ready(*client_, space_, keys_of(1, 8)), 0U);
 }

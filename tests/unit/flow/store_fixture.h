@@ -37,6 +37,8 @@ class StoreFixture : public ::testing::Test {
   /// Works until nothing is left to do at this time.
   void settle();
   void advance(TimeNs ns);
+  /// Until what is there is told by its age from what comes now.
+  void let_age() { advance(20 * kNsPerSecond); }
 
   /// Reserves and delivers; the request must be answered at once.
   std::vector<Reservation> reserve(SimClient& client, SpaceId space, const std::vector<Key>& keys,

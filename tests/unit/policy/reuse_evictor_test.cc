@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "daemon/policy/prefix_tree.h"
 #include "libkvclient/base/prng.h"
 #include "tests/unit/policy/small_cache.h"
 
@@ -14,10 +15,10 @@ namespace kvtier {
 namespace {
 
 // Blocks with parents and times over an evictor, beside a plain model of who is there.
-class Forest {
+class Forest final : LeafListener {
  public:
   explicit Forest(std::uint32_t capacity)
-      : blocks_(make_block_table(capacity)), evictor_(blocks_, /*seed=*/7) {
+      : blocks_(make_block_table(capacity)), tree_(blocks_, this), evictor_(blocks_, /*seed=*/7) {
     evictor_.set_capacity(capacity);
   }
 
@@ -30,6 +31,7 @@ class Forest {
     const BlockId id = blocks_.allocate();
     blocks_[id].key.words[0] = key;
     blocks_[id].access_ms = now_ms_;
+    if (parent != BlockId::kNone) (void)tree_.attach(id, parent);
     evictor_.insert(id, parent);
     parents_[id] = parent;
     return id;
@@ -42,6 +44,7 @@ class Forest {
   void remove(BlockId id, bool is_for_room) {
     if (is_for_room) evictor_.remember(id);
     evictor_.remove(id);
+    tree_.detach(id);
     blocks_.free(id);
     parents_.erase(id);
     for (auto& [child, parent] : parents_) {
@@ -59,7 +62,10 @@ class Forest {
   }
 
  private:
+  void became_leaf(BlockId id) override { (void)evictor_.became_leaf(id, BlockId::kNone); }
+
   BlockTable blocks_;
+  PrefixTree tree_;
   ReuseEvictor evictor_;
   std::map<BlockId, BlockId> parents_;
   std::uint32_t now_ms_ = 0xffff0000;  // wraps soon

@@ -96,6 +96,8 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"evictions_unsaved", &StoreStats::evictions_unsaved},
     {"evictions_not_admitted", &StoreStats::evictions_not_admitted},
     {"cold_dropped", &StoreStats::cold_dropped},
+    {"syncs", &StoreStats::syncs},
+    {"syncs_incomplete", &StoreStats::syncs_incomplete},
     {"disk_lost", &StoreStats::disk_lost},
     {"disk_recovered", &StoreStats::disk_recovered},
     {"disk_refused", &StoreStats::disk_refused},

@@ -89,7 +89,7 @@ class DiskAgent final : public Agent {
   // to the store and back: disk_agent.cc, disk_agent_events.cc
   std::size_t hand_puts();
   std::size_t hand_gets();
-  [[nodiscard]] Code hand(std::span<const DiskPut> puts);
+  [[nodiscard]] Code hand(std::span<const DiskPut> puts, bool& is_over_budget);
   [[nodiscard]] std::uint32_t alignment_max() const;
   void settle_budget();
   std::size_t end_removals();

@@ -48,7 +48,7 @@ void DiskAgent::take_event(const DiskEvent& event) {
     case DiskEventKind::kFlushed:
       if (event.tag == kOwnTag) {
         is_flushing_ = false;
-        return;
+        if (event.code == Code::kOk) return;  // else nobody may believe a later one about these puts
       }
       return tell(news_of(DiskNewsKind::kFlushed, event));
     case DiskEventKind::kMarked:

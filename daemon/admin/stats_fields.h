@@ -98,6 +98,7 @@ inline constexpr auto kStatsFields = std::to_array<StatsField>({
     {"cold_dropped", &StoreStats::cold_dropped},
     {"syncs", &StoreStats::syncs},
     {"syncs_incomplete", &StoreStats::syncs_incomplete},
+    {"index_drops", &StoreStats::index_drops},
     {"disk_lost", &StoreStats::disk_lost},
     {"disk_recovered", &StoreStats::disk_recovered},
     {"disk_refused", &StoreStats::disk_refused},

@@ -67,6 +67,7 @@ void DiskAgent::take_event(const DiskEvent& event) {
       return;
     case DiskEventKind::kReady:
       view_.recovery_ns = now_ns_ - opened_ns_;
+      resume_budget(budget_, store_->stats(), now_ns_ + options_.store.wall_minus_monotonic_ns);
       return tell(news_of(DiskNewsKind::kReady, event));
     case DiskEventKind::kRefused:
       is_refused_ = true;

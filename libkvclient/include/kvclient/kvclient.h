@@ -72,7 +72,7 @@ enum kvc_cause {
       6, /* with KVC_STALE: the space is being invalidated, or was after the reservation. The
                                 handle stays good: compute and reserve anew */
   KVC_CAUSE_INDEX_FULL = 7,
-  KVC_CAUSE_WRITE_BUDGET = 8, /* kvc_sync: the NVMe tier has written what it may in a day */
+  KVC_CAUSE_WRITE_BUDGET = 8, /* kvc_sync: no more may be written today */
   KVC_CAUSE_DISK_FULL = 9     /* kvc_sync: the NVMe tier had no room */
 };
 
@@ -383,15 +383,9 @@ KVC_API int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint64_
                     uint64_t deadline_ns, size_t* pinned);
 /* Ends this client's pins, and those of clients that closed: nobody else's. */
 KVC_API int kvc_unpin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns);
-/* Makes blocks durable: `count` keys of the space, or with NULL and 0 all that it has. KVC_OK: every block of them that was
- * committed before the call is on the NVMe tier, behind an fdatasync, and survives the daemon's death and a power cut. It is
- * a cache still: it may give the block up later, when it is full, or when it is invalidated. *durable: blocks for which that
- * holds, whatever is returned; *unsaved: blocks for which it does not; either may be NULL. Otherwise the first reason:
- * KVC_NO_SPACE (the day's write budget, the tier's size), KVC_UNAVAILABLE (the daemon is away, or its tier shut or not
- * taking anything for 5 s), KVC_UNSUPPORTED (there is no such tier, or the daemon is before protocol 1.3), KVC_NOT_FOUND (a
- * key that is not there, or a block that left memory unwritten), KVC_SYSTEM (a write or an fdatasync failed: also one
- * earlier, since the daemon's start, after which nothing that was written before it is promised), KVC_DEADLINE (nothing is
- * known; the writing goes on). Give it a deadline that suits so many bytes. KVC_DENIED: a read-only client. */
+/* `count` keys, or with NULL and 0 all of the space, onto the NVMe tier. KVC_OK: what was committed before is there behind an
+ * fdatasync: it survives a power cut, not eviction. *durable, *unsaved (or NULL): blocks. Else the first reason: KVC_NO_SPACE
+ * (budget, size), _UNAVAILABLE, _UNSUPPORTED (no tier, protocol before 1.3), _NOT_FOUND, _SYSTEM (fdatasync), _DEADLINE. */
 KVC_API int kvc_sync(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
                      uint64_t* durable, uint64_t* unsaved);
 /* Removes every block of the space, or of the whole namespace, reservations included. *blocks: how many; may

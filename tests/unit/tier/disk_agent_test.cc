@@ -208,33 +208,6 @@ TEST(DiskAgent, ASlabIsGivenBackOnlyWhenTheDeviceHasNothingOfIt) {
   EXPECT_EQ(world.last(DiskNewsKind::kPut)->code, Code::kInvalid);
 }
 
-// However often it dies: each life has what the time since the last write has filled, never a burst again.
-TEST(DiskAgent, ACrashLoopKeepsToTheBudget) {
-  constexpr std::uint64_t kPerSecond = 16 * kKiB;
-  constexpr std::uint64_t kBurst = 512 * kKiB;
-  SimDisk disk(1);
-  const ScratchDir folder;
-  const TierWorldOptions options{.segments = 32,
-                                 .budget = {.bytes_per_day = 86'400ULL * kPerSecond, .burst_bytes = kBurst},
-                                 .folder = folder.path()};
-  std::uint64_t taken = 0;
-  TimeNs now_ns = 0;
-  for (std::uint64_t life = 0; life < 10; ++life) {
-    TierWorld world(disk, options);
-    world.clock().advance(now_ns);
-    const TimeNs began_ns = world.clock().now_ns();
-    ASSERT_TRUE(world.open());
-    for (std::uint64_t i = 0; i < 100; ++i)
-      world.send(world.put(life * 100 + i, static_cast<std::uint32_t>(i)));
-    ASSERT_TRUE(world.run([&] { return world.count(DiskNewsKind::kPut) == 100; }));
-    for (const DiskNews& news : world.news)
-      taken += news.kind == DiskNewsKind::kPut && news.code == Code::kOk ? kWorldBlockBytes : 0;
-    now_ns += world.clock().now_ns() - began_ns + kNsPerSecond;
-  }
-  EXPECT_GT(taken, kBurst / 2);
-  EXPECT_LE(taken, kBurst + now_ns / kNsPerSecond * kPerSecond + kPerSecond);
-}
-
 TEST(DiskAgent, PutsEndWithTheBudgetOfTheDay) {
   SimDisk disk(1);
   TierWorld world(disk, {.budget = {.bytes_per_day = 86'400ULL * 16 * kKiB, .burst_bytes = 128 * kKiB}});

@@ -27,7 +27,7 @@ struct AdminCommand {
 };
 
 using AdminAnswerBody =
-    std::variant<std::monostate, AdminStatusView, StoreStats, EvictReport, Page<NamespaceView>,
+    std::variant<std::monostate, AdminStatusView, StoreStats, EvictReport, SyncView, Page<NamespaceView>,
                  Page<SpaceView>, Page<ClientView>, Page<BlockView>, TreePage>;
 
 struct AdminAnswer {

@@ -22,8 +22,9 @@ AdminJob::AdminJob(AdminRequest request, std::uint64_t ticket, TimeNs now_ns)
   if (request_.is_stepwise()) request_.limit = kEvictStepWork;
 }
 
-std::optional<AdminCommand> AdminJob::command() const {
-  if (state_ != State::kToAsk) return std::nullopt;
+std::optional<AdminCommand> AdminJob::command(TimeNs now_ns) const {
+  const bool is_due = state_ == State::kToAsk || (state_ == State::kToLook && now_ns >= look_ns_);
+  if (!is_due) return std::nullopt;
   return AdminCommand{ticket_, request_};
 }
 
@@ -43,6 +44,8 @@ void AdminJob::answered(AdminAnswer answer, TimeNs now_ns) {
     state_ = State::kToAsk;
     return;
   }
+  const auto* sync = std::get_if<SyncView>(&answer.body);
+  if (sync != nullptr && !sync->is_over) return look_again(*sync, now_ns);
   const auto* step = std::get_if<EvictReport>(&answer.body);
   if (answer.status.is_ok() && step != nullptr) add_step(*step, now_ns);
   if (answer.status.is_ok() && step != nullptr && step->next) return;
@@ -59,6 +62,18 @@ void AdminJob::add_step(const EvictReport& step, TimeNs now_ns) {
   if (!step.next) return;
   request_.evict_cursor = *step.next;
   state_ = State::kToAsk;
+  take_progress(now_ns);
+}
+
+void AdminJob::look_again(const SyncView& view, TimeNs now_ns) {
+  sync_ = view;
+  request_.sync = view.number;
+  look_ns_ = now_ns + kLookNs;
+  state_ = State::kToLook;
+  take_progress(now_ns);
+}
+
+void AdminJob::take_progress(TimeNs now_ns) {
   if (now_ns - progress_ns_ < kProgressNs) return;
   progress_ns_ = now_ns;
   is_progress_due_ = true;
@@ -73,7 +88,7 @@ void AdminJob::failed(Status status) {
 bool AdminJob::next_line(const AdminFacts& facts, TimeNs now_ns, std::string& output) {
   if (is_progress_due_) {
     is_progress_due_ = false;
-    output += progress_line(total_);
+    output += request_.verb == AdminVerb::kSync ? progress_line(sync_) : progress_line(total_);
     return true;
   }
   if (state_ == State::kWatching) return watch(facts, now_ns, output);
@@ -108,7 +123,7 @@ bool AdminJob::watch(const AdminFacts& facts, TimeNs now_ns, std::string& output
 }
 
 TimeNs AdminJob::deadline_ns() const {
-  if (state_ == State::kWatching) return look_ns_;
+  if (state_ == State::kWatching || state_ == State::kToLook) return look_ns_;
   if (state_ != State::kAsked) return kNever;
   return asked_ns_ + (request_.verb == AdminVerb::kHealth ? kEchoNs : kAnswerNs);
 }

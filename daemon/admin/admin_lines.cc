@@ -24,6 +24,38 @@ Json evict_json(const EvictReport& report) {
           {"kept_other", kept.other},   {"on_disk", kept.on_disk},      {"unsaved", report.unsaved}};
 }
 
+// In words: programs have the code.
+std::string sync_reason(const SyncReport& report) {
+  switch (report.code) {
+    case Code::kOk:
+      return "";
+    case Code::kNoSpace:
+      return report.cause == Cause::kWriteBudget
+                 ? "the day's write budget is used up; wait, or raise nvme.write_budget_bytes_per_day"
+                 : "the NVMe tier has no room for all of it; raise nvme.paths[].bytes";
+    case Code::kNotFound:
+      return "blocks left memory before they could be written; raise host.bytes, or write through";
+    case Code::kInvalid:
+      return "the NVMe tier does not take blocks of this space; see the log";
+    case Code::kUnsupported:
+      return "there is no NVMe tier: nothing outlives memory; name folders in nvme.paths";
+    case Code::kUnavailable:
+      return "the NVMe tier is shut, or its paths took nothing for 5 s; see kvctl status";
+    default:
+      return "a write or an fdatasync failed, now or since the daemon's start, and what was written before "
+             "it "
+             "may not outlive a power cut; see kvctl status, and restart the daemon when the device is well";
+  }
+}
+
+Json sync_json(const SyncView& view) {
+  return {{"durable", view.report.durable},
+          {"unsaved", view.report.unsaved},
+          {"code", code_name(view.report.code)},
+          {"reason", sync_reason(view.report)},
+          {"left", view.left}};
+}
+
 Json verify_json(const VerifyReport& report) {
   Json faults = Json::object();
   for (std::uint8_t i = 1; i < kDiskFaultCount; ++i) {
@@ -124,6 +156,7 @@ struct LastLine {
   Json operator()(const AdminStatusView& view) const { return status_json(facts, view, now_ns); }
   Json operator()(const StoreStats& stats) const { return {{"stats", stats_json(stats)}}; }
   Json operator()(const EvictReport& report) const { return evict_json(report); }
+  Json operator()(const SyncView& view) const { return sync_json(view); }
   Json operator()(const TreePage& page) const {
     return {{"count", page.rows.size()},
             {"next", page.next ? Json(tree_cursor_to_text(*page.next)) : Json()}};
@@ -143,6 +176,10 @@ std::string error_line(const Status& status) {
 
 std::string progress_line(const EvictReport& total) {
   return to_line({{"progress", evict_json(total)}});
+}
+
+std::string progress_line(const SyncView& view) {
+  return to_line({{"progress", sync_json(view)}});
 }
 
 std::string verify_progress_line(const VerifyReport& report) {

@@ -14,6 +14,8 @@ namespace kvtier {
 std::string error_line(const Status& status);
 /// {"progress":{"evicted":..}}
 std::string progress_line(const EvictReport& total);
+/// {"progress":{"durable":..}}
+std::string progress_line(const SyncView& view);
 /// {"progress":{"segments_done":..}}
 std::string verify_progress_line(const VerifyReport& report);
 /// What a scrub found, or why there was none.

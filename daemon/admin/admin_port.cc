@@ -39,6 +39,14 @@ std::uint64_t used_bytes(StoreAdmin& admin) {
   return bytes;
 }
 
+AdminAnswerBody sync_body(StoreAdmin& admin, const BlockFilter& filter, std::uint64_t number,
+                          Status& status) {
+  const Result<SyncView> view = admin.sync(filter, number);
+  if (view.is_ok()) return view.value();
+  status = view.status();
+  return std::monostate{};
+}
+
 AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& status) {
   StoreAdmin& admin = store.admin();
   const BlockFilter filter{request.namespace_name, request.space};
@@ -66,6 +74,8 @@ AdminAnswerBody answer_body(Store& store, const AdminRequest& request, Status& s
     case AdminVerb::kEvict:
     case AdminVerb::kFlush:
       return admin.evict({filter, request.key, request.is_disk_too}, request.evict_cursor, request.limit);
+    case AdminVerb::kSync:
+      return sync_body(admin, filter, request.sync, status);
     case AdminVerb::kKick:
       status = admin.kick(request.kick);
       return std::monostate{};

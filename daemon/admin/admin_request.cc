@@ -33,6 +33,7 @@ constexpr auto kVerbs = std::to_array<VerbRow>({{"version", AdminVerb::kVersion,
                                                 {"inspect", AdminVerb::kInspect, "key,limit,cursor"},
                                                 {"evict", AdminVerb::kEvict, "key,namespace,space,disk"},
                                                 {"flush", AdminVerb::kFlush, "namespace,space,all,disk"},
+                                                {"sync", AdminVerb::kSync, "namespace,space,all"},
                                                 {"kick", AdminVerb::kKick, "id,pid,session"},
                                                 {"verify", AdminVerb::kVerify, ""}});
 
@@ -157,6 +158,8 @@ Status check_together(const AdminRequest& request) {
     return invalid("evict needs a key, or a namespace (and a space)");
   if (request.verb == AdminVerb::kFlush && request.is_all != request.namespace_name.empty())
     return invalid("flush needs a namespace (and a space), or all");
+  if (request.verb == AdminVerb::kSync && request.is_all != request.namespace_name.empty())
+    return invalid("sync needs a namespace (and a space), or all");
   return Status::ok();
 }
 

@@ -25,6 +25,7 @@ enum class AdminVerb : std::uint8_t {
   kInspect,
   kEvict,
   kFlush,
+  kSync,
   kKick,
   kVerify
 };
@@ -41,13 +42,14 @@ struct AdminRequest {
   std::uint64_t cursor = 0;  ///< of lists
   TreeCursor tree_cursor;    ///< of tree
   EvictCursor evict_cursor;  ///< of the next step; no peer gives it
+  std::uint64_t sync = 0;    ///< the one that it looks at; no peer gives it
   std::uint64_t census = 0;  ///< the count of leases that it waits for; no peer gives it
   std::string key;           ///< 4 to 64 hex digits, lower case
   KickTarget kick;
   bool is_all = false;
   bool is_disk_too = false;  ///< evict, flush: off the disk as well, for good
 
-  /// Evict, flush, kick, verify: not for everybody who may read.
+  /// Evict, flush, sync, kick, verify: not for everybody who may read.
   [[nodiscard]] bool is_destructive() const { return verb >= AdminVerb::kEvict; }
   /// Says how much each client leases, which is counted first.
   [[nodiscard]] bool has_leases() const { return verb == AdminVerb::kStatus || verb == AdminVerb::kClients; }

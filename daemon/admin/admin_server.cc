@@ -129,7 +129,7 @@ AdminServer::Place* AdminServer::find_place() {
   for (Place& place : places_) {
     if (!place.connection) return &place;
     const auto& job = place.connection->job;
-    if (job && (job->is_asking() || job->is_watching())) continue;
+    if (job && (job->is_asking() || job->is_watching() || job->is_looking())) continue;
     if (stillest == nullptr || place.connection->progress_ns() < stillest->connection->progress_ns())
       stillest = &place;
   }

@@ -25,7 +25,7 @@ Status overrun() {
 Status refusal(const Peer& peer) {
   return {Code::kDenied,
           "uid " + std::to_string(peer.uid) +
-              " may read here, but evict, flush, kick and verify only as root, as the daemon's user, "
+              " may read here, but evict, flush, sync, kick and verify only as root, as the daemon's user, "
               "or as a member of the group in the setting admin_group"};
 }
 
@@ -82,7 +82,7 @@ std::size_t AdminServer::begin_request(std::size_t index, TimeNs now_ns) {
 std::size_t AdminServer::answer(AdminConnection& connection, TimeNs now_ns) {
   AdminJob& job = *connection.job;
   std::size_t work = 0;
-  if (std::optional<AdminCommand> command = job.command()) {
+  if (std::optional<AdminCommand> command = job.command(now_ns)) {
     if (port_.send(std::move(*command))) {
       job.asked(now_ns);
     } else {

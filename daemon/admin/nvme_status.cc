@@ -153,6 +153,7 @@ std::vector<std::string> nvme_complaints(const AdminFacts& facts, TimeNs now_ns)
   complain(unknown_spaces_text(facts.nvme, view));
   complain(missing_path_text(facts.nvme, view));
   complain(unread_segments_text(view));
+  complain(damage_text(facts.nvme, view));
   if (is_there && view.state == NvmeTierState::kRefused)
     list.push_back("the NVMe tier stays shut: " + facts.nvme_now->refusal() +
                    " Do what that says, then restart kvtierd");

@@ -92,6 +92,9 @@ void publish_disk(const StoreStats& s, Counters& c) {
   c.set(Counter::kEvictionsUnsaved, s.evictions_unsaved);
   c.set(Counter::kEvictionsNotAdmitted, s.evictions_not_admitted);
   c.set(Counter::kColdDropped, s.cold_dropped);
+  c.set(Counter::kSyncs, s.syncs);
+  c.set(Counter::kSyncsIncomplete, s.syncs_incomplete);
+  c.set(Counter::kIndexDrops, s.index_drops);
   c.set(Counter::kDiskLost, s.disk_lost);
   c.set(Counter::kDiskRecovered, s.disk_recovered);
   c.set(Counter::kDiskRefused, s.disk_refused);

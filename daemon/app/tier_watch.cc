@@ -3,10 +3,13 @@
 #include <cstring>
 
 #include "daemon/io/io_status.h"
+#include "libkvclient/base/digest.h"
 #include "libkvclient/base/units.h"
 
 namespace kvtier {
 namespace {
+
+constexpr TimeNs kDamageNs = 60 * kNsPerSecond;
 
 std::string cause_of(const DiskPathSnapshot& path) {
   if (path.state == PathState::kSlow) return "its device does not answer within nvme.io_deadline_ms";
@@ -23,6 +26,7 @@ void TierWatch::look() {
                {{"cause", now_.refusal()}, {"cure", "what the cause says; then restart kvtierd"}});
   }
   if (view.state == NvmeTierState::kServing && !is_recovered_) tell_recovered(view);
+  look_at_damage(view);
   for (std::size_t i = 0; i < view.path_count; ++i) look_at_path(i, view.paths[i]);
 }
 
@@ -45,6 +49,26 @@ void TierWatch::tell_recovered(const DiskSnapshot& view) {
   if (!missing.empty()) log_.warn("an NVMe path is missing", {{"cause", missing}});
   const std::string unread = unread_segments_text(view);
   if (!unread.empty()) log_.error("segments of the NVMe tier could not be read", {{"cause", unread}});
+}
+
+// The first one at once, and then a line a minute: each names a block, so none repeats another.
+void TierWatch::look_at_damage(const DiskSnapshot& view) {
+  const bool is_due = damage_told_ == 0 || view.published_ns >= damage_told_ns_ + kDamageNs;
+  if (view.damage.count == damage_told_ || !is_due) return;
+  damage_told_ = view.damage.count;
+  damage_told_ns_ = view.published_ns;
+  const DiskDamage& damage = view.damage;
+  const bool is_known = damage.path < facts_.opened.size();
+  const std::string_view folder =
+      is_known ? std::string_view(facts_.paths[facts_.opened[damage.path]].folder) : "?";
+  log_.error("a copy on NVMe is damaged: its block is a miss",
+             {{"path", folder},
+              {"offset", damage.offset},
+              {"fault", disk_fault_name(damage.fault)},
+              {"key", to_hex(damage.key)},
+              {"space", to_hex(damage.space)},
+              {"count", damage.count},
+              {"cure", "look at the device, then run kvctl verify"}});
 }
 
 void TierWatch::look_at_path(std::size_t place, const DiskPathSnapshot& path) {

@@ -21,6 +21,7 @@ class TierWatch {
 
  private:
   void tell_recovered(const DiskSnapshot& view);
+  void look_at_damage(const DiskSnapshot& view);
   void look_at_path(std::size_t place, const DiskPathSnapshot& path);
 
   const NvmeTierFacts& facts_;
@@ -28,6 +29,8 @@ class TierWatch {
   Log& log_;
   bool is_refused_ = false;
   bool is_recovered_ = false;
+  std::uint64_t damage_told_ = 0;  ///< DiskDamage::count when it was told last, and when that was
+  TimeNs damage_told_ns_ = 0;
   std::array<PathState, kPathsMax> states_{};  ///< as they were last, in the agent's order
 };
 

@@ -60,6 +60,24 @@ void check_budget(const Config& config, std::vector<Complaint>& warnings) {
                            "raise it, or write 0 for no limit"));
 }
 
+// Blocks of a model are larger than this, as a rule: smaller ones are dropped unseen where names run out first.
+constexpr std::uint64_t kBlockBytesUsual = 64 * kKiB;
+
+void check_names(const Config& config, std::vector<Complaint>& warnings) {
+  if (config.index.blocks_max != 0 || config.nvme.blocks_max != 0) return;
+  std::uint64_t bytes = 0;
+  for (const NvmePathConfig& path : config.nvme.paths) bytes += path.bytes;
+  const std::uint64_t names = nvme_blocks_max(config);
+  if (names == 0 || bytes / names <= kBlockBytesUsual) return;
+  warnings.push_back(about(config, "nvme.blocks_max",
+                           "names " + std::to_string(names) +
+                               " blocks on disk by default, three for each 4 KiB of "
+                               "host.bytes: with blocks smaller than " +
+                               format_size(bytes / names) +
+                               " the paths hold more, and the oldest are given up",
+                           "raise it, some 420 bytes of memory a block, if blocks are smaller than that"));
+}
+
 void check_blocks(const Config& config, std::vector<Complaint>& errors) {
   const std::uint64_t all = config.index.blocks_max;
   if (all == 0 || config.nvme.blocks_max == 0) return;
@@ -94,6 +112,7 @@ void check_nvme(const Config& config, std::vector<Complaint>& errors, std::vecto
   }
   for (std::size_t i = 0; i < nvme.paths.size(); ++i) check_path(config, i, errors);
   check_budget(config, warnings);
+  check_names(config, warnings);
   check_blocks(config, errors);
 }
 

@@ -55,6 +55,7 @@ struct DiskStats {
   std::uint64_t bytes_read = 0;
   std::array<std::uint64_t, kSyncCauseCount> syncs{};  ///< asked for; one fdatasync may serve several
   std::uint64_t syncs_done = 0;
+  std::uint64_t created_ns_max = 0;  ///< wall clock of the newest record that recovery found; 0: none
   std::uint64_t io_failed = 0;
   std::uint64_t io_late = 0;
   std::uint64_t io_split = 0;  ///< failed requests that were tried again in parts

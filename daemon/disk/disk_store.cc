@@ -83,7 +83,7 @@ std::size_t DiskStore::do_work(TimeNs now_ns) {
   if (step_ == Step::kRecovering) {
     recovery_->step(now_ns);
     tell_progress();
-    if (recovery_->is_done()) begin_serving();
+    if (recovery_->is_done()) begin_serving(now_ns);
   }
   if (step_ != Step::kOpening && step_ != Step::kRefused) step_jobs(now_ns);
   if (step_ >= Step::kClosing && step_ < Step::kClosed) step_close();
@@ -155,9 +155,10 @@ void DiskStore::begin_recovery() {
   step_ = Step::kRecovering;
 }
 
-void DiskStore::begin_serving() {
+void DiskStore::begin_serving(TimeNs now_ns) {
   if (!shared_.events.has_room(1)) return;
   step_ = Step::kServing;
+  resume_budget(shared_.budget, shared_.stats, now_ns + shared_.options.wall_minus_monotonic_ns);
   shared_.events.push({.kind = DiskEventKind::kReady});
 }
 

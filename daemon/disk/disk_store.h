@@ -104,7 +104,7 @@ class DiskStore {
 
   void make_paths(std::span<const StoreFile> files);
   void begin_recovery();
-  void begin_serving();
+  void begin_serving(TimeNs now_ns);
   void refuse(const Status& status);
   void step_jobs(TimeNs now_ns);
   void step_upkeep(TimeNs now_ns);

@@ -88,7 +88,7 @@ class StoreReclaim {
   [[nodiscard]] bool plan_move(const ReclaimQuestion& question, std::size_t& used, TimeNs now_ns);
   void after_reads();
   void write_moves();
-  void drop(const ReclaimQuestion& question);
+  void drop(const ReclaimQuestion& question, DiskFault fault = DiskFault::kNone);
   void finish_moves(TimeNs now_ns);
   void take_tickets();
   [[nodiscard]] SyncResult synced() const;

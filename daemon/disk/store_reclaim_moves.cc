@@ -85,9 +85,14 @@ bool StoreReclaim::plan_move(const ReclaimQuestion& question, std::size_t& used,
   return true;
 }
 
-void StoreReclaim::drop(const ReclaimQuestion& question) {
+void StoreReclaim::drop(const ReclaimQuestion& question, DiskFault fault) {
   ++shared_.stats.blocks_dropped;
-  tell({.kind = DiskEventKind::kDropped, .old = question.locator, .key = question.key});
+  tell({.kind = DiskEventKind::kDropped,
+        .code = fault == DiskFault::kNone ? Code::kOk : Code::kCorrupt,
+        .fault = fault,
+        .path = static_cast<std::uint8_t>(path().path->number),
+        .old = question.locator,
+        .key = question.key});
 }
 
 // What fails the check of every reader is not moved, but dropped with its cause.
@@ -107,6 +112,7 @@ void StoreReclaim::after_reads() {
   const SegmentContext segment = path().path->context(segment_);
   for (std::size_t i = 0; i < moves_count_; ++i) {
     Move& move = moves_[i];
+    DiskFault fault = DiskFault::kNone;
     const ReclaimQuestion& question = move.question;
     if (!move.is_done) {
       const std::uint64_t at = question.locator.header_offset() % segment.geometry.alignment;
@@ -114,10 +120,11 @@ void StoreReclaim::after_reads() {
           segment, expect(question.locator, question.key, question.block_bytes), move.header.subspan(at),
           move.payload.first(question.locator.payload_bytes), move.record);
       if (verdict.is_ok()) continue;
-      shared_.stats.count(verdict.fault);
+      fault = verdict.fault;
+      shared_.stats.count(fault);
     }
     move.is_done = true;
-    drop(question);
+    drop(question, fault);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/disk/store_recovery.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 namespace kvtier {
@@ -13,6 +14,7 @@ StoreRecovery::StoreRecovery(StoreShared& shared, std::vector<Path> paths, std::
     total_count_ += std::uint64_t{2} * path.path->segments.count();
   }
   loads_.push_back(std::make_unique<Load>(shared, spare));
+  ordered_.reserve(total_count_ / 2);
 }
 
 void StoreRecovery::step(TimeNs now_ns) {
@@ -120,6 +122,11 @@ void StoreRecovery::lose_marks(std::uint64_t units, std::uint64_t born_end) {
   if (units > 0) lost_born_ = std::max(lost_born_, born_end);
 }
 
+// Voided or not: it was written.
+void StoreRecovery::note_age(const IndexEntry& entry) {
+  shared_.stats.created_ns_max = std::max(shared_.stats.created_ns_max, entry.created_ns);
+}
+
 void StoreRecovery::take_mark(const RecordOrder& mark, SegmentRow& row) {
   ++row.marks;
   shared_.marks.add(mark);
@@ -129,6 +136,7 @@ void StoreRecovery::take_marks(const FooterLoad& footer) {
   SegmentRow& row = footer.path().segments[footer.segment()];
   for (std::uint32_t i = 0; i < footer.entry_count(); ++i) {
     const IndexEntry entry = footer.entry(i);
+    note_age(entry);
     if (entry.kind == RecordKind::kBlock) {
       row.born_min = std::min(row.born_min, entry.born);
     } else {
@@ -165,8 +173,19 @@ void StoreRecovery::step_scans(TimeNs now_ns) {
 void StoreRecovery::end_scans() {
   shared_.marks.finish();
   if (units_lost_ > 1 || shared_.is_path_missing) withheld_born_ = lost_born_;
-  cursor_ = {};
+  order_entries();
   step_ = Step::kEntries;
+}
+
+// The newest first: where an index has no names for all, the old ones go without.
+void StoreRecovery::order_entries() {
+  for (cursor_ = {}; advance(cursor_); ++cursor_.path) {
+    if (paths_[cursor_.path].path->segments[cursor_.segment].state == SegmentState::kSealed)
+      ordered_.push_back(cursor_);
+  }
+  std::ranges::stable_sort(ordered_, std::greater{}, [&](const Cursor& at) {
+    return paths_[at.path].path->segments[at.segment].generation;
+  });
 }
 
 // Its marks count as long as it is there, and marks elsewhere stay for what it may have.
@@ -190,6 +209,7 @@ void StoreRecovery::after_scan() {
   row.born_min = scan_.born_min();
   const OpenIndex& index = path.writer->index_for_recovery();
   for (const IndexEntry& entry : index.entries()) {
+    note_age(entry);
     if (entry.kind != RecordKind::kBlock) take_mark(order_of(entry, index.scopes()[entry.scope]), row);
   }
   if (!scan_.is_whole()) return leave_unread();
@@ -241,12 +261,10 @@ bool StoreRecovery::deliver_unread() {
 }
 
 bool StoreRecovery::begin_entries(Load& load, TimeNs now_ns) {
-  if (!advance(cursor_)) return false;
-  StorePath& path = *paths_[cursor_.path].path;
-  const SegmentRow& row = path.segments[cursor_.segment];
-  const std::uint32_t segment = cursor_.segment;
-  ++cursor_.path;
-  if (row.state != SegmentState::kSealed) return true;
+  if (next_ordered_ == ordered_.size()) return false;
+  StorePath& path = *paths_[ordered_[next_ordered_].path].path;
+  const std::uint32_t segment = ordered_[next_ordered_++].segment;
+  const SegmentRow& row = path.segments[segment];
   ++done_count_;
   if (row.index_bytes == 0) return true;
   load.footer.start(path, segment, row.index_bytes, now_ns);

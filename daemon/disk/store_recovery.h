@@ -55,6 +55,7 @@ class StoreRecovery {
   void end_footer(Load& load);
   void settle(Path& path, std::uint32_t segment, const SegmentFindings& findings, std::uint32_t index_bytes);
   void take_marks(const FooterLoad& footer);
+  void note_age(const IndexEntry& entry);
   void take_mark(const RecordOrder& mark, SegmentRow& row);
   void step_scans(TimeNs now_ns);
   void after_scan();
@@ -65,6 +66,7 @@ class StoreRecovery {
   void leave_unread();
   void lose_marks(std::uint64_t units, std::uint64_t born_end);
   void end_scans();
+  void order_entries();
   void step_unread(TimeNs now_ns);
   [[nodiscard]] bool deliver_unread();
   [[nodiscard]] bool is_any_busy() const;
@@ -75,8 +77,10 @@ class StoreRecovery {
   SegmentScan scan_;
   JobStep<Step> step_{shared_.io.changes(), Step::kFooters};
   Cursor cursor_;
-  std::vector<Cursor> scans_;        ///< segments that are to be scanned
-  std::vector<Cursor> unread_;       ///< of those, segments of which a part could not be read
+  std::vector<Cursor> scans_;    ///< segments that are to be scanned
+  std::vector<Cursor> unread_;   ///< of those, segments of which a part could not be read
+  std::vector<Cursor> ordered_;  ///< segments that are to be delivered, newest first
+  std::size_t next_ordered_ = 0;
   std::size_t next_entry_ = 0;       ///< of one of them, to be delivered
   std::uint64_t units_lost_ = 0;     ///< units, in which marks may be that nobody read
   std::uint64_t lost_born_ = 0;      ///< those marks were born before it

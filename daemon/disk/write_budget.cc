@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "daemon/disk/disk_stats.h"
+
 namespace kvtier {
 
 // The time that made whole bytes is used up, the rest counts for the next call.
@@ -19,6 +21,19 @@ void WriteBudget::fill(TimeNs now_ns) {
   }
   level_bytes_ += static_cast<std::int64_t>(bytes);
   filled_ns_ += static_cast<TimeNs>(bytes * kNsPerDay / options_.bytes_per_day);
+}
+
+void WriteBudget::resume_after(TimeNs idle_ns) {
+  if (is_unlimited()) return;
+  __extension__ using Wide = unsigned __int128;
+  const Wide filled = Wide{idle_ns} * options_.bytes_per_day / kNsPerDay;
+  if (filled >= options_.burst_bytes) return;
+  level_bytes_ -= static_cast<std::int64_t>(options_.burst_bytes - static_cast<std::uint64_t>(filled));
+}
+
+void resume_budget(WriteBudget& budget, const DiskStats& stats, std::uint64_t wall_ns) {
+  const std::uint64_t last_ns = stats.created_ns_max;
+  if (last_ns != 0) budget.resume_after(wall_ns > last_ns ? wall_ns - last_ns : 0);
 }
 
 bool WriteBudget::take(std::uint64_t bytes, TimeNs now_ns) {

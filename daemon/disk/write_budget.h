@@ -20,6 +20,9 @@ class WriteBudget {
   explicit WriteBudget(const WriteBudgetOptions& options)
       : options_(options), level_bytes_(static_cast<std::int64_t>(options.burst_bytes)) {}
 
+  /// A life that follows another: that one may have taken all that there was up to its last write, `idle_ns` ago. What the
+  /// time since has filled is there, and no burst more: however often a daemon starts, a day keeps to its bytes.
+  void resume_after(TimeNs idle_ns);
   /// Takes them, or says no and takes nothing.
   [[nodiscard]] bool take(std::uint64_t bytes, TimeNs now_ns);
   /// They were written, whatever there was: what is missing is a debt, which is paid before anything is taken.
@@ -39,5 +42,9 @@ class WriteBudget {
   std::uint64_t taken_bytes_ = 0;
   std::uint64_t refused_bytes_ = 0;
 };
+
+struct DiskStats;
+/// At the end of a recovery: from what it found, and the wall clock.
+void resume_budget(WriteBudget& budget, const DiskStats& stats, std::uint64_t wall_ns);
 
 }  // namespace kvtier

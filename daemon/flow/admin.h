@@ -36,6 +36,9 @@ class StoreAdmin {
   /// Evicts leaf first, leased and pinned blocks excepted. A step of about `work_max`: a block that is looked
   /// at counts 1, one that is evicted or whose holders are looked for kEvictionWork.
   virtual EvictReport evict(const EvictTarget& target, const EvictCursor& from, std::uint32_t work_max) = 0;
+  /// Puts blocks that are not on disk there, and behind an fdatasync (sync.h). 0: begins one; else looks at it, and with
+  /// is_over for the last time. kBusy, kNotFound.
+  virtual Result<SyncView> sync(const BlockFilter& filter, std::uint64_t number) = 0;
   /// Ends sessions by force; their memory is the process's until it exits, or resumes. kNotFound: no such session
   /// or pid; kInvalid: the number is both, of two processes.
   virtual Status kick(const KickTarget& target) = 0;

@@ -102,6 +102,18 @@ void add_specs(StoreState& state, std::vector<std::string>& lines) {
                   "drops the cached blocks at the next start");
 }
 
+// Until the next start: the disk holds more than is found there.
+void add_index(const StoreState& state, std::vector<std::string>& lines) {
+  const std::uint64_t drops = state.stats.index_drops;
+  if (drops == 0) return;
+  lines.push_back(
+      counted(drops, "block") +
+      " on disk given up since the start, the oldest first: the index has names for " +
+      std::to_string(state.blocks.blocks_max()) +
+      " blocks of all tiers, and the NVMe tier has room for more; raise nvme.blocks_max, or "
+      "index.blocks_max where that is set (some 420 bytes of memory a block), or lower nvme.paths[].bytes");
+}
+
 // A client's part of what its namespace may have.
 std::uint64_t budget_of(const StoreState& state, const ClientView& client) {
   const auto tenant = std::ranges::find(state.tenants, client.namespace_name, &Tenant::name);
@@ -125,6 +137,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
   add_clients(state, lines);
   add_refusals(state, lines);
   add_specs(state, lines);
+  add_index(state, lines);
   const TimeNs now = state.now();
   for (const Unanswered& each : unanswered_since(state, now - std::min(now, kSilenceNs)))
     lines.push_back(about_silence(each, now));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/flow/sync_job.h"
 #include "daemon/model/ids.h"
 #include "libkvclient/base/status.h"
 #include "libkvclient/wire/types.h"

@@ -29,13 +29,21 @@ Tenant* coldest_tenant(StoreState& state) {
   return best;
 }
 
+Tenant& count_cold(StoreState& state, BlockId id) {
+  Tenant& tenant = state.tenants[state.blocks[id].tenant];
+  ++tenant.blocks_cold;
+  ++state.stats.blocks_cold;
+  return tenant;
+}
+
 }  // namespace
 
 void cold_list(StoreState& state, BlockId id) {
-  Tenant& tenant = state.tenants[state.blocks[id].tenant];
-  tenant.cold->insert(id, BlockId::kNone);
-  ++tenant.blocks_cold;
-  ++state.stats.blocks_cold;
+  count_cold(state, id).cold->insert(id, BlockId::kNone);
+}
+
+void cold_list_coldest(StoreState& state, BlockId id) {
+  count_cold(state, id).cold->insert_coldest(id);
 }
 
 void cold_unlist(StoreState& state, BlockId id) {

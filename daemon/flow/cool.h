@@ -12,6 +12,8 @@ void block_cool(StoreState& state, BlockId id);
 
 /// In the list of cold ones, as the one that was used last.
 void cold_list(StoreState& state, BlockId id);
+/// In the list of cold ones, as the one that goes first.
+void cold_list_coldest(StoreState& state, BlockId id);
 void cold_unlist(StoreState& state, BlockId id);
 
 /// A cold block leaves, and its copy is forgotten: a miss from here on.

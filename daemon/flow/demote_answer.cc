@@ -4,6 +4,7 @@
 #include "daemon/flow/demote.h"
 #include "daemon/flow/directory_growth.h"
 #include "daemon/flow/disk_send.h"
+#include "daemon/flow/sync.h"
 
 namespace kvtier {
 namespace {
@@ -148,6 +149,7 @@ void demote_on_put(StoreState& state, const DiskNews& news) {
     saved(state, id, news.locator);
   } else {
     failed(state, record, news.code);
+    sync_on_refused(state, id, news);
   }
   if (news.code != Code::kOk || state.disk->puts_open == 0) return wake_all(state);
   if (!news.is_held) wake_for(state, id);

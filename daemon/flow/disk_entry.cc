@@ -45,7 +45,7 @@ bool make_known(StoreState& state, Tenant& tenant, BlockId id) {
   return false;
 }
 
-// It takes nobody's place: those that are there were used since, or came before it.
+// It takes nobody's place: those that are there were used since, or are newer.
 BlockId make_record(StoreState& state, const Tenant& tenant, const DiskNews& news) {
   const BlockId id = records_have_room(state) ? state.blocks.allocate(BlockState::kCold) : BlockId::kNone;
   if (id == BlockId::kNone) return id;
@@ -59,14 +59,17 @@ BlockId make_record(StoreState& state, const Tenant& tenant, const DiskNews& new
 
 void add_cold(StoreState& state, Tenant& tenant, const DiskNews& news) {
   const BlockId id = make_record(state, tenant, news);
-  if (id == BlockId::kNone) return refuse(state, news);
+  if (id == BlockId::kNone) {
+    ++state.stats.index_drops;
+    return refuse(state, news);
+  }
   if (!make_known(state, tenant, id)) {
     state.blocks.free(id);
     return refuse(state, news);
   }
   ++state.space(tenant, news.space)->blocks;
   disk_attach(state, id, news.locator);
-  cold_list(state, id);
+  cold_list_coldest(state, id);  // the newest come first
   find_parent(state, id, news.parent);
   place_children(state, id);
   ++state.stats.disk_recovered;

@@ -10,6 +10,7 @@
 #include "daemon/flow/disk_send.h"
 #include "daemon/flow/records.h"
 #include "daemon/flow/restore.h"
+#include "daemon/flow/sync.h"
 
 namespace kvtier {
 namespace {
@@ -26,6 +27,7 @@ void on_released(StoreState& state, std::uint64_t tag) {
 }
 
 void handle(StoreState& state, const DiskNews& news) {
+  state.disk->sequence_max = std::max(state.disk->sequence_max, news.locator.sequence);
   switch (news.kind) {
     case DiskNewsKind::kSlabRemoved:
       return disk_on_slab_removed(state, SlabIndex{static_cast<std::uint32_t>(news.tag)});
@@ -55,6 +57,7 @@ void handle(StoreState& state, const DiskNews& news) {
       state.disk->life = DiskTier::Life::kClosed;
       return disk_give_up(state);
     case DiskNewsKind::kFlushed:
+      return sync_on_flushed(state, news);
     case DiskNewsKind::kPath:  // takes_puts() says the same
       return;
   }
@@ -88,6 +91,7 @@ std::size_t disk_step(StoreState& state) {
   std::size_t work = receive(state);
   work += disk_tell_step(state);
   work += restore_step(state);
+  work += sync_step(state);
   work += demote_step(state);
   work += records_step(state);
   close_step(state);
@@ -100,7 +104,8 @@ std::size_t disk_step(StoreState& state) {
 TimeNs disk_next_ns(const StoreState& state) {
   if (!state.disk) return kNever;
   const bool is_waiting = !state.disk->outbox.is_empty() || !state.disk->forgets.empty();
-  return std::min(demote_next_ns(state), is_waiting ? state.now() + kMailboxPauseNs : kNever);
+  return std::min(
+      {demote_next_ns(state), syncs_next_ns(state), is_waiting ? state.now() + kMailboxPauseNs : kNever});
 }
 
 }  // namespace kvtier

@@ -22,7 +22,7 @@ inline constexpr std::size_t kDiskOutboxMax = 1024;
 inline constexpr std::size_t kDiskAnswersMax = kDiskGroupMax;
 
 /// What a tag of ours stands for: the kind in the top byte, a number below.
-enum class DiskTag : std::uint8_t { kPut = 1, kGet = 2, kMark = 3 };
+enum class DiskTag : std::uint8_t { kPut = 1, kGet = 2, kMark = 3, kSync = 4 };
 constexpr std::uint64_t make_tag(DiskTag kind, std::uint64_t number) {
   return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | number;
 }
@@ -67,6 +67,8 @@ struct DiskTier {
 
   DiskOrphans orphans;
   std::uint64_t next_mark = 0;
+  std::uint64_t sequence_max = 0;  ///< of the copies that were told of
+  std::uint64_t unsure_to = 0;     ///< up to this one a flush that failed may have lost them
 };
 
 }  // namespace kvtier

@@ -7,6 +7,7 @@
 #include "daemon/flow/demote.h"
 #include "daemon/flow/evict_gather.h"
 #include "daemon/flow/pin.h"
+#include "daemon/flow/sync.h"
 #include "daemon/flow/unpublish.h"
 
 namespace kvtier {
@@ -105,6 +106,7 @@ void evict_finish(StoreState& state, BlockId id) {
   state.class_of(state.blocks[id]).evictor->remember(id);
   if ((state.blocks[id].flags & kBlockOnDisk) != 0) return block_cool(state, id);
   if (state.disk) ++state.stats.evictions_unsaved;
+  sync_on_unsaved(state, id);
   if (state.disk && !demote_admits(state, id)) ++state.stats.evictions_not_admitted;
   block_unpublish(state, id);
   block_free(state, id);

@@ -44,9 +44,16 @@ bool grow(StoreState& state) {
   return before < state.blocks.blocks_max() && reserve_all(state, std::uint64_t{before} + 1).is_ok();
 }
 
-std::size_t drop_some(StoreState& state, auto&& is_wanted) {
+// For want of a record.
+bool drop_coldest(StoreState& state) {
+  if (!cold_drop_coldest(state, nullptr)) return false;
+  ++state.stats.index_drops;
+  return true;
+}
+
+std::size_t drop_some(StoreState& state, auto&& is_wanted, auto&& drop) {
   std::size_t dropped = 0;
-  while (dropped < kDropsStep && is_wanted() && cold_drop_coldest(state, nullptr)) ++dropped;
+  while (dropped < kDropsStep && is_wanted() && drop(state)) ++dropped;
   return dropped;
 }
 
@@ -61,7 +68,7 @@ Status records_reserve(StoreState& state, std::uint64_t slots) {
 BlockId record_take(StoreState& state, BlockState as) {
   const BlockId id = state.blocks.allocate(as);
   if (id != BlockId::kNone || !state.disk) return id;
-  return cold_drop_coldest(state, nullptr) ? state.blocks.allocate(as) : BlockId::kNone;
+  return drop_coldest(state) ? state.blocks.allocate(as) : BlockId::kNone;
 }
 
 void record_free(StoreState& state, BlockId id) {
@@ -75,13 +82,17 @@ bool records_have_room(StoreState& state) {
 
 std::size_t records_step(StoreState& state) {
   if (!state.disk) return 0;
-  if (state.disk->life == DiskTier::Life::kRefused) return drop_some(state, [] { return true; });
+  if (state.disk->life == DiskTier::Life::kRefused) {
+    return drop_some(
+        state, [] { return true; }, [](StoreState& each) { return cold_drop_coldest(each, nullptr); });
+  }
   for (Tenant& tenant : state.tenants) {
     if (tenant.blocks_cold > 0) (void)directory_make_room(state, tenant, 0);
   }
   if (free_count(state) >= ahead(state)) return 0;
   if (grow(state)) return 1;
-  return drop_some(state, [&] { return free_count(state) < ahead(state); });
+  return drop_some(
+      state, [&] { return free_count(state) < ahead(state); }, drop_coldest);
 }
 
 }  // namespace kvtier

@@ -9,6 +9,7 @@
 #include "daemon/flow/put.h"
 #include "daemon/flow/rebalance.h"
 #include "daemon/flow/slabs.h"
+#include "daemon/flow/sync.h"
 #include "daemon/flow/wait.h"
 #include "daemon/policy/lru_evictor.h"
 
@@ -91,6 +92,7 @@ void keep_for_restart(StoreState& state, const Session& session) {
 // its requests too, and uses their numbers anew.
 void end_requests(StoreState& state, Session& session) {
   waits_forget(state, session);
+  syncs_forget(state, session);
   std::erase_if(state.deferred, [&](const Deferred& each) { return each.session_id == session.id; });
   invalidations_disown(state, session);
   session.requests_open = 0;

@@ -20,6 +20,7 @@
 #include "daemon/flow/session.h"
 #include "daemon/flow/stats.h"
 #include "daemon/flow/store.h"
+#include "daemon/flow/sync_job.h"
 #include "daemon/flow/tenant.h"
 #include "daemon/flow/wait_table.h"
 #include "daemon/index/key_index.h"
@@ -236,6 +237,9 @@ struct Store::State {
   std::vector<Invalidation> marking;                     ///< have walked: answered when the disk knows
   std::vector<Purge> purges;                             ///< in the order of their numbers
   std::uint64_t next_purge = 0;
+  std::vector<SyncJob> syncs;  ///< oldest first; its memory is taken at start
+  std::uint64_t next_sync = 0;
+  std::size_t sync_turn = 0;
   std::vector<BlockId> draining;  ///< unpublished blocks whose leases are looked at again
   std::size_t draining_next = 0;
   TimeNs draining_at_ns = kNever;

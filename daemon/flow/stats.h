@@ -92,11 +92,14 @@ struct StoreStats {
   std::uint64_t evictions_unsaved =
       0;  ///< with a disk: blocks that left for good, because they were not on it
   std::uint64_t evictions_not_admitted =
-      0;                             ///< of them, those that were not worth what the write budget has left
-  std::uint64_t cold_dropped = 0;    ///< blocks on disk only that gave way to others
-  std::uint64_t disk_lost = 0;       ///< copies that the tier gave up or could not read
-  std::uint64_t disk_recovered = 0;  ///< blocks of an earlier life found on disk
-  std::uint64_t disk_refused = 0;    ///< of them, not taken: no room, or a spec that is not known
+      0;                               ///< of them, those that were not worth what the write budget has left
+  std::uint64_t cold_dropped = 0;      ///< blocks on disk only that gave way to others
+  std::uint64_t syncs = 0;             ///< that ended
+  std::uint64_t syncs_incomplete = 0;  ///< of them, those that were not told that all is on disk
+  std::uint64_t index_drops = 0;       ///< blocks on disk that the index had no names for: given up
+  std::uint64_t disk_lost = 0;         ///< copies that the tier gave up or could not read
+  std::uint64_t disk_recovered = 0;    ///< blocks of an earlier life found on disk
+  std::uint64_t disk_refused = 0;      ///< of them, not taken: no room, or a spec that is not known
 };
 
 }  // namespace kvtier

@@ -77,6 +77,10 @@ class Admin final : public StoreAdmin {
     return admin_evict(*state_, target, from, work_max);
   }
 
+  Result<SyncView> sync(const BlockFilter& filter, std::uint64_t number) override {
+    return admin_sync(*state_, filter, number);
+  }
+
   Status kick(const KickTarget& target) override { return admin_kick(*state_, target); }
   std::vector<std::string> complaints() override { return admin_complaints(*state_); }
 

@@ -23,6 +23,7 @@ std::vector<ClientView> admin_clients(StoreState& state);
 /// To each row what its client pinned; a row more for each that is closed and whose pins stay.
 void admin_add_pins(StoreState& state, std::vector<ClientView>& rows);
 std::vector<std::string> admin_complaints(StoreState& state);
+Result<SyncView> admin_sync(StoreState& state, const BlockFilter& filter, std::uint64_t number);
 Status admin_kick(StoreState& state, const KickTarget& target);
 bool admin_matches(StoreState& state, const BlockFilter& filter, const BlockRecord& record);
 

@@ -9,6 +9,7 @@
 #include "daemon/flow/slabs.h"
 #include "daemon/flow/state.h"
 #include "daemon/flow/store.h"
+#include "daemon/flow/sync.h"
 #include "libkvclient/base/entropy.h"
 #include "libkvclient/base/units.h"
 #include "libkvclient/wire/limits.h"
@@ -49,6 +50,7 @@ Result<std::unique_ptr<StoreState>> make_state(const StoreOptions& options, cons
   state->index = std::make_unique<KeyIndex>(state->chance.next());
   state->waits = WaitTable(options.sessions_max * kCompletionEntries);
   state->doubts.reserve(kDoubtsWaitingMax);
+  state->syncs.reserve(kSyncsMax);
   state->deferred.reserve(options.sessions_max);
   state->stats.host_bytes = options.host_bytes;
   KV_RETURN_IF_ERROR(disk_create(*state, blocks_max(options)));

@@ -10,6 +10,7 @@
 #include "daemon/flow/restore.h"
 #include "daemon/flow/stock.h"
 #include "daemon/flow/sums.h"
+#include "daemon/flow/sync.h"
 #include "daemon/flow/unanswered.h"
 #include "daemon/flow/wait.h"
 
@@ -162,6 +163,8 @@ bool run(const Command& command) {
       return run_restore(command);
     case Op::kSums:
       return sums_start(command);
+    case Op::kSync:
+      return sync_start(command);
   }
   return false;
 }

@@ -158,6 +158,9 @@
   KV_COUNTER(kEvictionsUnsaved, kConductor, kCounter, "evictions_unsaved", "blocks", "Blocks that left for good beside a disk, because they were not on it yet.") \
   KV_COUNTER(kEvictionsNotAdmitted, kConductor, kCounter, "evictions_not_admitted", "blocks", "Of those that left unsaved, blocks that nobody used while little of the day's write budget was left.") \
   KV_COUNTER(kColdDropped, kConductor, kCounter, "cold_dropped", "blocks", "Blocks on disk only that made room in the index or the directory.") \
+  KV_COUNTER(kSyncs, kConductor, kCounter, "syncs", "calls", "Calls for durability that were answered.") \
+  KV_COUNTER(kSyncsIncomplete, kConductor, kCounter, "syncs_incomplete", "calls", "Of them, calls that were told that not all is on disk.") \
+  KV_COUNTER(kIndexDrops, kConductor, kCounter, "index_drops", "blocks", "Blocks on disk given up because the index has no names for more (nvme.blocks_max, index.blocks_max).") \
   KV_COUNTER(kDiskLost, kConductor, kCounter, "disk_lost", "blocks", "Copies on disk that reclaim gave up or that could not be read.") \
   KV_COUNTER(kDiskRecovered, kConductor, kCounter, "disk_recovered", "blocks", "Blocks of an earlier daemon found on disk.") \
   KV_COUNTER(kDiskRefused, kConductor, kCounter, "disk_refused", "blocks", "Blocks found on disk and given up: no room for them, or an unknown or invalidated spec.") \

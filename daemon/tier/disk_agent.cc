@@ -73,9 +73,10 @@ std::uint32_t DiskAgent::alignment_max() const {
 }
 
 // A group over the budget is refused whole: it would be half a prefix.
-Code DiskAgent::hand(std::span<const DiskPut> puts) {
+Code DiskAgent::hand(std::span<const DiskPut> puts, bool& is_over_budget) {
   const std::uint64_t bytes = put_cost_bytes(puts, alignment_max());
-  if (budget_.level_bytes(now_ns_) < bytes) {
+  is_over_budget = budget_.level_bytes(now_ns_) < bytes;
+  if (is_over_budget) {
     view_.puts_over_budget += puts.size();
     return Code::kNoSpace;
   }
@@ -102,10 +103,13 @@ std::size_t DiskAgent::hand_puts() {
   while (has_outbox_room()) {
     const std::span<const DiskPut> group = puts_.group();
     if (group.empty()) break;
-    const Code code = hand(group);
+    bool is_over_budget = false;
+    const Code code = hand(group, is_over_budget);
     if (code == Code::kBusy) break;
     if (code != Code::kOk) {
-      for (const DiskPut& put : group) tell({.kind = DiskNewsKind::kPut, .code = code, .tag = put.tag});
+      for (const DiskPut& put : group) {
+        tell({.kind = DiskNewsKind::kPut, .code = code, .is_over_budget = is_over_budget, .tag = put.tag});
+      }
     }
     handed += group.size();
     puts_.pop_group();

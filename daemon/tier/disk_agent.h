@@ -89,7 +89,7 @@ class DiskAgent final : public Agent {
   // to the store and back: disk_agent.cc, disk_agent_events.cc
   std::size_t hand_puts();
   std::size_t hand_gets();
-  [[nodiscard]] Code hand(std::span<const DiskPut> puts);
+  [[nodiscard]] Code hand(std::span<const DiskPut> puts, bool& is_over_budget);
   [[nodiscard]] std::uint32_t alignment_max() const;
   void settle_budget();
   std::size_t end_removals();
@@ -105,6 +105,8 @@ class DiskAgent final : public Agent {
   [[nodiscard]] bool has_outbox_room() const { return outbox_.size() + kDiskGroupMax <= kOutboxNews; }
   std::size_t deliver();
   void look_at_budget();
+  void note_damage(const DiskEvent& event, const DiskLocator& locator);
+  void look_at_verify();
   void publish(bool is_due);
   [[nodiscard]] NvmeTierState state() const;
 
@@ -143,6 +145,8 @@ class DiskAgent final : public Agent {
   std::uint64_t puts_flushed_ = 0;  ///< DiskStats::puts when the last own flush began
   TimeNs flush_at_ns_ = kNever;     ///< kNever: nothing that it would be for
   bool is_flushing_ = false;
+  std::uint64_t verify_tag_ = 0;     ///< of the last scrub
+  std::uint64_t verify_damage_ = 0;  ///< DiskDamage::count when it began
   std::uint32_t quiet_rounds_ = 0;
   TimeNs publish_at_ns_ = 0;
   DiskSnapshot view_;

@@ -60,6 +60,8 @@ bool DiskAgent::take(const DiskCommand& command) {
       take_answer(command);
       break;
     case DiskCommandKind::kVerify:
+      verify_tag_ = command.tag;
+      verify_damage_ = view_.damage.count;
       store_->verify(command.tag);
       break;
     case DiskCommandKind::kVerifyStop:

@@ -42,13 +42,14 @@ void DiskAgent::take_event(const DiskEvent& event) {
     case DiskEventKind::kPut:
       return tell(news_of(DiskNewsKind::kPut, event));
     case DiskEventKind::kGet:
+      note_damage(event, event.locator);
       return tell(news_of(DiskNewsKind::kGet, event));
     case DiskEventKind::kReleased:
       return tell(news_of(DiskNewsKind::kReleased, event));
     case DiskEventKind::kFlushed:
       if (event.tag == kOwnTag) {
         is_flushing_ = false;
-        return;
+        if (event.code == Code::kOk) return;  // else nobody may believe a later one about these puts
       }
       return tell(news_of(DiskNewsKind::kFlushed, event));
     case DiskEventKind::kMarked:
@@ -67,6 +68,7 @@ void DiskAgent::take_event(const DiskEvent& event) {
       return;
     case DiskEventKind::kReady:
       view_.recovery_ns = now_ns_ - opened_ns_;
+      resume_budget(budget_, store_->stats(), now_ns_ + options_.store.wall_minus_monotonic_ns);
       return tell(news_of(DiskNewsKind::kReady, event));
     case DiskEventKind::kRefused:
       is_refused_ = true;
@@ -77,12 +79,38 @@ void DiskAgent::take_event(const DiskEvent& event) {
     case DiskEventKind::kMoved:
       return tell(news_of(DiskNewsKind::kMoved, event));
     case DiskEventKind::kDropped:
+      note_damage(event, event.old);
       return tell(news_of(DiskNewsKind::kDropped, event));
     case DiskEventKind::kPath:
       return tell(news_of(DiskNewsKind::kPath, event));
     case DiskEventKind::kClosed:
       return end_close(news_of(DiskNewsKind::kClosed, event));
   }
+}
+
+// A block that rotted, or was written wrong: it is a miss, and somebody should look at the device.
+void DiskAgent::note_damage(const DiskEvent& event, const DiskLocator& locator) {
+  if (event.code != Code::kCorrupt) return;
+  DiskDamage& damage = view_.damage;
+  ++damage.count;
+  damage.fault = event.fault;
+  damage.space = event.key.space;
+  damage.key = event.key.key;
+  for (std::size_t i = 0; i < path_count_; ++i) {
+    const StorePath& path = store_->path(i);
+    if (path.number != locator.path()) continue;
+    damage.path = static_cast<std::uint8_t>(i);
+    damage.offset = segment_file_offset(path.geometry, locator.segment) + locator.header_offset();
+  }
+}
+
+// All that is there was read and is good: what was damaged before is gone.
+void DiskAgent::look_at_verify() {
+  const VerifyReport& report = view_.verify;
+  const std::uint64_t bad = report.blocks_bad + report.marks_bad + report.too_large + report.late +
+                            report.segments_unreachable + report.segments_unindexed;
+  if (report.state == VerifyState::kDone && report.tag == verify_tag_ && bad == 0)
+    view_.damage.answered = verify_damage_;
 }
 
 // One question's tag: which of the calls for answers, and which of its questions.
@@ -156,6 +184,7 @@ void DiskAgent::publish(bool is_due) {
   view_.paths_given_up = store_->paths_given_up();
   view_.stats = store_->stats();
   view_.verify = store_->verify_report();
+  look_at_verify();
   view_.path_count = static_cast<std::uint32_t>(path_count_);
   for (std::size_t i = 0; i < path_count_; ++i) {
     const StorePath& path = store_->path(i);

@@ -76,7 +76,7 @@ enum class DiskNewsKind : std::uint8_t {
   kPut,       ///< tag, code, locator, is_held
   kGet,       ///< tag, code, fault, is_held; is_dropped: the copy is gone, forget it
   kReleased,  ///< tag: the slot of an answer with is_held is the conductor's again
-  kFlushed,
+  kFlushed,   ///< tag; one of the agent's own that failed comes too, with a tag of nobody's
   kMarked,
   kQuestion,  ///< reclaim: is this copy wanted? tag, tenant, space, key, locator. kAnswer is due
   kMoved,  ///< reclaim: key's copy at `old` lies at `locator` now; who does not name `old` any more forgets `locator`
@@ -91,6 +91,7 @@ struct DiskNews {
   DiskFault fault = DiskFault::kNone;
   bool is_held = false;
   bool is_dropped = false;
+  bool is_over_budget = false;              ///< kPut, with kNoSpace: refused by the write budget
   NamespaceId tenant = NamespaceId::kNone;  ///< kNone: of a space that nobody described
   SpaceId space = SpaceId::kNone;
   std::uint64_t tag = 0;

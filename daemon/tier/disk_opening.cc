@@ -9,6 +9,7 @@
 
 #include "daemon/config/tier_limits.h"
 #include "libkvclient/base/counted.h"
+#include "libkvclient/base/digest.h"
 #include "libkvclient/base/entropy.h"
 
 namespace kvtier {
@@ -60,6 +61,20 @@ BudgetShares share_budget(std::uint64_t bytes_per_day) {
   constexpr std::uint64_t kHours = 24;
   return {{.bytes_per_day = puts, .burst_bytes = puts / kHours},
           {.bytes_per_day = moves, .burst_bytes = moves / kHours}};
+}
+
+std::string damage_text(const NvmeTierFacts& facts, const DiskSnapshot& view) {
+  const DiskDamage& damage = view.damage;
+  if (damage.count == damage.answered) return {};
+  const bool is_known = damage.path < facts.opened.size();
+  const std::string folder = is_known ? facts.paths[facts.opened[damage.path]].folder : std::string("?");
+  return counted(damage.count - damage.answered, "damaged copy", "damaged copies") +
+         " on NVMe, the last one in " + folder + " at offset " + std::to_string(damage.offset) + " (" +
+         std::string(disk_fault_name(damage.fault)) + "): block " + to_hex(damage.key) + " of space " +
+         to_hex(damage.space) +
+         ". They are misses and are computed anew; look at the device (smartctl, the kernel's log), then run "
+         "kvctl "
+         "verify: one that finds all good ends this";
 }
 
 std::string damaged_spaces_text(const std::string& file) {

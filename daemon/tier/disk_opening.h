@@ -49,6 +49,8 @@ std::string unknown_spaces_text(const NvmeTierFacts& facts, const DiskSnapshot& 
 /// The same of a path that the store has and the settings do not name; empty: each is named, or one of those that are named is
 /// not in the store, which is said of that one.
 std::string missing_path_text(const NvmeTierFacts& facts, const DiskSnapshot& now);
+/// Damaged copies that no scrub has answered for; empty: there are none.
+std::string damage_text(const NvmeTierFacts& facts, const DiskSnapshot& view);
 /// The same of segments that the device did not give all of when the tier opened; empty: there are none.
 std::string unread_segments_text(const DiskSnapshot& now);
 

@@ -12,6 +12,7 @@
 #include "daemon/disk/path_health.h"
 #include "daemon/disk/verify_report.h"
 #include "libkvclient/base/status.h"
+#include "libkvclient/wire/types.h"
 
 namespace kvtier {
 
@@ -33,6 +34,17 @@ struct DiskPathSnapshot {
   std::uint32_t segments_free = 0;
   std::uint64_t used_bytes = 0;  ///< segments that are not free
   std::uint64_t live_bytes = 0;
+};
+
+/// Copies that were read and are not what was written. The last one of them.
+struct DiskDamage {
+  std::uint64_t count = 0;
+  std::uint64_t answered = 0;  ///< so many of them were there when a scrub began that found all good
+  DiskFault fault = DiskFault::kNone;
+  Digest space{};
+  Key key{};
+  std::uint8_t path = 0;     ///< in the order of the files
+  std::uint64_t offset = 0;  ///< of its header, in the path's file
 };
 
 /// Trivially copyable, so that the agent takes no memory for it.
@@ -61,6 +73,7 @@ struct DiskSnapshot {
   bool is_path_missing = false;      ///< the store has a path that is not here
   TimeNs published_ns = 0;           ///< CLOCK_MONOTONIC
   DiskStats stats;
+  DiskDamage damage;
   VerifyReport verify;  ///< of the last scrub
   std::uint32_t path_count = 0;
   std::array<DiskPathSnapshot, kPathsMax> paths{};  ///< in the order of the files

@@ -32,8 +32,9 @@ const char* kvc_code_name(int code) {
 }
 
 const char* kvc_cause_name(int cause) {
-  static constexpr const char* kNames[] = {"none",        "tier_full",         "pinned_by",   "quota",
-                                           "writer_busy", "request_too_large", "invalidated", "index_full"};
+  static constexpr const char* kNames[] = {"none",         "tier_full",         "pinned_by",   "quota",
+                                           "writer_busy",  "request_too_large", "invalidated", "index_full",
+                                           "write_budget", "disk_full"};
   const bool is_known = cause >= 0 && cause < static_cast<int>(std::size(kNames));
   return is_known ? kNames[cause] : "unknown";
 }

@@ -29,6 +29,8 @@ const char* verb_of(Op op) {
       return "kvc_invalidate";
     case Op::kSums:
       return "kvc_acquire";
+    case Op::kSync:
+      return "kvc_sync";
     case Op::kCancel:
     case Op::kStock:
       break;
@@ -80,6 +82,23 @@ constexpr std::array kReasons = {
         "memory is clean, but the NVMe tier is shut, or none of its paths can be written, and so it cannot "
         "note it: a restart may bring the blocks back; "
         "see kvctl status, and invalidate again when the tier serves"},
+    Reason{Op::kSync, Code::kUnsupported,
+           "this daemon has no NVMe tier: nothing outlives its memory; name folders in nvme.paths"},
+    Reason{Op::kSync, Code::kUnavailable,
+           "the NVMe tier is shut, or its paths took nothing for 5 s: what is not on disk is counted in "
+           "`unsaved`; see kvctl status"},
+    Reason{
+        Op::kSync, Code::kNotFound,
+        "some of the blocks are not there: never committed, or out of memory before they could be written"},
+    Reason{Op::kSync, Code::kInvalid,
+           "the NVMe tier does not take blocks of this space; see the daemon's log"},
+    Reason{
+        Op::kSync, Code::kSystem,
+        "a write or an fdatasync failed, now or since the daemon's start: what was written before that may "
+        "not outlive a power cut; see kvctl status"},
+    Reason{Op::kSync, Code::kDeadline,
+           "the blocks are being written still: nothing is promised yet; ask again"},
+    Reason{Op::kSync, Code::kBusy, "4 calls of this client, or 64 of all, are under way; wait for one"},
     Reason{Op::kInvalidate, Code::kBusy,
            "16 invalidations of this client are under way; wait until one has ended"},
 };
@@ -102,6 +121,10 @@ std::string cause_text(Cause cause, std::uint32_t pid) {
       return "more than there can ever be room for; ask for fewer keys, or raise host.bytes";
     case Cause::kIndexFull:
       return "no room: the index is full; raise index.blocks_max";
+    case Cause::kWriteBudget:
+      return "the day's write budget is used up; wait, or raise nvme.write_budget_bytes_per_day";
+    case Cause::kDiskFull:
+      return "the NVMe tier has no room for all of it; raise nvme.paths[].bytes";
     case Cause::kInvalidated:
       return "the space is being invalidated";
     case Cause::kNone:

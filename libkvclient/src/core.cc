@@ -110,7 +110,12 @@ Result<Link> Core::link() const {
   const std::lock_guard lock(mutex_);
   if (is_closed.load()) return Status(Code::kStale, "the client is closed");
   if (state_ == ConnectionState::kConnected)
-    return Link{session_, session_->requests, session_->epoch, session_->has_stock(), session_->has_sums()};
+    return Link{session_,
+                session_->requests,
+                session_->epoch,
+                session_->has_stock(),
+                session_->has_sums(),
+                session_->has_sync()};
   return Status(Code::kUnavailable, "no daemon at " + options.socket_path + ": " + last_error_.message());
 }
 

@@ -27,6 +27,7 @@ struct Link {
   std::uint32_t epoch = 0;
   bool has_stock = false;  ///< the daemon knows stocks, and this session may write
   bool has_sums = false;   ///< the daemon tells checksums
+  bool has_sync = false;   ///< the daemon says when blocks are on disk
 };
 
 /// A link in which a space is registered.

@@ -4,6 +4,12 @@
 
 namespace kvtier::client {
 
+TimeNs deadline_before(TimeNs deadline_ns) {
+  if (deadline_ns == kNever) return 0;
+  const TimeNs left = deadline_ns - std::min(now_ns(), deadline_ns);
+  return std::max<TimeNs>(deadline_ns - std::min(left / 4, 20 * kNsPerMs), 1);
+}
+
 TimeNs now_ns() {
   return SystemClock().now_ns();
 }

@@ -34,6 +34,7 @@ class Session {
     return welcome.protocol_minor >= kStockMinor && (welcome.flags & kWelcomeReadOnly) == 0;
   }
   [[nodiscard]] bool has_sums() const { return welcome.protocol_minor >= kSumsMinor; }
+  [[nodiscard]] bool has_sync() const { return welcome.protocol_minor >= kSyncMinor; }
   [[nodiscard]] Stock stock() const { return Stock(channel.data() + ChannelLayout::kStock); }
   /// False: a refill that was asked for is not carried out yet, or another thread asks at this moment.
   bool stock_ask_begin();

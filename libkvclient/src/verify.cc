@@ -20,14 +20,6 @@ struct Leased {
   bool is_wrong = false;
 };
 
-// A sum that is to be taken first is waited for until a bit before our own deadline, so that those that are there arrive.
-TimeNs deadline_of_daemon(TimeNs deadline_ns) {
-  if (deadline_ns == kNever) return 0;
-  const TimeNs now = now_ns();
-  const TimeNs left = deadline_ns - std::min(now, deadline_ns);
-  return std::max<TimeNs>(deadline_ns - std::min(left / 4, 20 * kNsPerMs), 1);
-}
-
 class Verification {
  public:
   Verification(Space& space, const AcquireCall& call, kvc_lease& lease)
@@ -106,7 +98,7 @@ class Verification {
     call.submission.op = Op::kSums;
     call.submission.count = static_cast<std::uint32_t>(some.size());
     call.submission.space = bound.binding.space;
-    call.submission.deadline_ns = deadline_of_daemon(deadline_ns_);
+    call.submission.deadline_ns = deadline_before(deadline_ns_);
     call.arena_bytes = some.size() * sizeof(SumEntry);
     call.fill = [some](std::byte* arena) {
       for (std::size_t i = 0; i < some.size(); ++i)

@@ -27,6 +27,8 @@ enum class Op : std::uint16_t {
       11,  ///< arena: Key[count]: those that are on disk only are read into memory. Answered at once; kWait waits
   kSums =
       12,  ///< arena: SumEntry[count], which the daemon fills in; answered when no sum is missing, or at deadline_ns
+  kSync =
+      13,  ///< arena: Key[count]; count 0: all of the space. Answered when they are on disk for good, or cannot be
 };
 
 inline constexpr std::uint16_t kFlagReply = 1;  ///< kCommit, kAbort: answer when done (others always answer)
@@ -70,6 +72,8 @@ enum class Cause : std::uint8_t {
   kRequestTooLarge = 5,  ///< more than the tier can ever hold
   kInvalidated = 6,      ///< with kStale: the space is being invalidated, or was after the reservation
   kIndexFull = 7,        ///< index.blocks_max is reached
+  kWriteBudget = 8,      ///< kSync: nvme.write_budget_bytes_per_day is used up
+  kDiskFull = 9,         ///< kSync: the NVMe tier had no room
 };
 
 /// Code of each inline hold of a kCommit or kAbort, hold 0 in the low byte: Completion::value.
@@ -87,9 +91,11 @@ struct Completion {
   Cause cause;
   std::uint16_t reserved;
   std::uint32_t count;   ///< kReserve: new blocks; kPin, kInvalidate: blocks concerned; kWait: keys ready;
-                         ///< kRestore: keys that are ready or on their way; kSums: entries with a sum
+                         ///< kRestore: keys that are ready or on their way; kSums: entries with a sum;
+                         ///< kSync: blocks that are on disk for good
   std::uint32_t detail;  ///< with kPinnedBy, kWriterBusy: a pid
-  std::uint64_t value;   ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk
+  std::uint64_t
+      value;  ///< kCommit, kAbort: HoldCodes; then `code` is the first that is not kOk. kSync: blocks that are not
 };
 static_assert(sizeof(Completion) == 24 && std::is_trivially_copyable_v<Completion>);
 

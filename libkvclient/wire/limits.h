@@ -6,9 +6,10 @@
 namespace kvtier {
 
 inline constexpr std::uint32_t kProtocolMajor = 1;  ///< differs: refuse with kVersion, both numbers named
-inline constexpr std::uint32_t kProtocolMinor = 2;  ///< differs: the lower one's features are used
+inline constexpr std::uint32_t kProtocolMinor = 3;  ///< differs: the lower one's features are used
 inline constexpr std::uint32_t kStockMinor = 1;     ///< the first with a stock (stock.h)
 inline constexpr std::uint32_t kSumsMinor = 2;      ///< the first that tells checksums (kSums)
+inline constexpr std::uint32_t kSyncMinor = 3;      ///< the first that says when blocks are on disk (kSync)
 inline constexpr std::uint32_t kMessageBytesMax = 32 * 1024;  ///< one control message on the socket
 inline constexpr std::uint32_t kMessageFdsMax = 4;
 inline constexpr std::uint32_t kSpecBytesMax = 16 * 1024;  ///< an encoded spec

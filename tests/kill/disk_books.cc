@@ -46,6 +46,7 @@ void DiskBooks::fail(const std::string& why) {
 void DiskBooks::add(const DiskWriterFigures& f) {
   writers.blocks_committed += f.blocks_committed;
   writers.blocks_seen_on_disk += f.blocks_seen_on_disk;
+  writers.blocks_synced += f.blocks_synced;
   writers.blocks_checked += f.blocks_checked;
   writers.must_checked += f.must_checked;
   writers.found_again += f.found_again;
@@ -102,6 +103,7 @@ int DiskBooks::finish() const {
   json["found_again"] = writers.found_again;
   json["blocks_checked"] = writers.blocks_checked;
   json["blocks_committed"] = writers.blocks_committed;
+  json["blocks_synced"] = writers.blocks_synced;
   json["blocks_seen_on_disk"] = writers.blocks_seen_on_disk;
   json["invalidations"] = writers.invalidations;
   json["clean_ends"] = clean_ends;

@@ -191,6 +191,7 @@ void DiskWriter::round(const Work& work) {
   // Blocks that were written a moment ago are in memory: old chains are what is on disk.
   for (int i = 0; i < 4; ++i) look(space, space.chains[prng_.below(space.chains.size())]);
   Chain& chain = space.chains[prng_.below(space.chains.size())];
+  if (work.is_writing && chance(25)) return sync(space, chain);
   chance(40) ? restore(space, chain) : read(space, chain);
 }
 
@@ -243,6 +244,18 @@ void DiskWriter::read(Space& space, const Chain& chain) {
     }
   }
   kvc_release(lease_);
+}
+
+// What is acknowledged is on disk, whether a look-up ever showed it there or not.
+void DiskWriter::sync(Space& space, Chain& chain) {
+  const std::vector<kvc_key> all = keys(chain);
+  std::uint64_t durable = 0;
+  const int code = kvc_sync(space.handle, all.data(), all.size(), kCallNs, &durable, nullptr);
+  if (code != KVC_NOT_FOUND) expected(code, "sync");  // some of it left memory before it was written
+  if (code != KVC_OK) return;
+  if (durable != kChainBlocks) error(figures_.unexpected, "a sync that is ok has not all blocks");
+  chain.on_disk = (1U << kChainBlocks) - 1;
+  figures_.blocks_synced += durable;
 }
 
 void DiskWriter::invalidate(Space& space) {

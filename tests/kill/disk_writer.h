@@ -27,6 +27,7 @@ struct DiskWriterOptions {
 struct DiskWriterFigures {
   std::uint64_t blocks_committed = 0;
   std::uint64_t blocks_seen_on_disk = 0;
+  std::uint64_t blocks_synced = 0;   ///< acknowledged as durable
   std::uint64_t blocks_checked = 0;  ///< leased, every byte compared
   std::uint64_t must_checked = 0;    ///< blocks that had to be there, looked up after a start
   std::uint64_t found_again = 0;     ///< without that promise: seen on disk, and there after a start
@@ -85,6 +86,7 @@ class DiskWriter {
   void look(Space& space, Chain& chain);
   void restore(Space& space, Chain& chain);
   void read(Space& space, const Chain& chain);
+  void sync(Space& space, Chain& chain);
   void invalidate(Space& space);
   /// False: the daemon is away, or the client not back yet.
   bool match(const Space& space, const Chain& chain, States& states);

@@ -16,6 +16,10 @@ DiskLocator fake_locator(std::uint64_t sequence) {
           .payload_bytes = 1};
 }
 
+void FakeDisk::cut_power() {
+  std::erase_if(copies, [&](const auto& each) { return !durable.contains(each.first); });
+}
+
 std::size_t FakeDisk::count_of(const Key& key) const {
   return static_cast<std::size_t>(
       std::count_if(copies.begin(), copies.end(), [&](const auto& each) { return each.second.key == key; }));
@@ -134,6 +138,13 @@ void FakeDiskPort::carry_out(const Open& open) {
       return get(command);
     case DiskCommandKind::kMark:
       return mark(command);
+    case DiskCommandKind::kFlush:
+      ++flushes;
+      if (flush_code == Code::kOk && !flushes_nothing) {
+        for (const auto& each : disk_.copies) disk_.durable.insert(each.first);
+      }
+      news_.push_back({.kind = DiskNewsKind::kFlushed, .code = flush_code, .tag = command.tag});
+      return;
     case DiskCommandKind::kClose:
       is_closed_ = true;
       news_.push_back({.kind = DiskNewsKind::kClosed});
@@ -148,6 +159,7 @@ void FakeDiskPort::end(const DiskCommand& command, DiskNews news, const Ending& 
   news.code = how.code;
   news.is_held = how.is_held;
   news.is_dropped = how.is_dropped;
+  news.is_over_budget = how.is_over_budget;
   if (how.is_held) held_.push_back(command);
   news_.push_back(news);
 }
@@ -252,6 +264,10 @@ void FakeDiskPort::ask(std::uint64_t sequence, std::uint64_t tag) {
   DiskNews news = about(sequence, DiskNewsKind::kQuestion);
   news.tag = tag;
   news_.push_back(news);
+}
+
+void FakeDiskPort::fail_flush() {
+  news_.push_back({.kind = DiskNewsKind::kFlushed, .code = Code::kSystem, .tag = ~std::uint64_t{0}});
 }
 
 void FakeDiskPort::move(std::uint64_t sequence) {

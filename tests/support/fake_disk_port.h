@@ -29,6 +29,10 @@ struct FakeDisk {
   std::map<std::uint64_t, Copy> copies;
   std::map<std::string, std::vector<std::vector<std::byte>>> catalog;  ///< encodings of specs, by namespace
   std::uint64_t next_sequence = 1;
+  std::set<std::uint64_t> durable;  ///< copies that a flush was answered for
+
+  /// What no flush was answered for is gone.
+  void cut_power();
 
   [[nodiscard]] std::size_t count_of(const Key& key) const;
 };
@@ -57,8 +61,11 @@ class FakeDiskPort final : public DiskPort {
     Code code = Code::kOk;
     bool is_held = false;
     bool is_dropped = false;
+    bool is_over_budget = false;
   };
   std::function<Ending(const DiskCommand&)> ending;
+  Code flush_code = Code::kOk;
+  bool flushes_nothing = false;  ///< a flush is answered and was none: a tier without its fdatasync
   /// Not null: what is open is answered in any order, now or later.
   Prng* chance = nullptr;
 
@@ -69,6 +76,8 @@ class FakeDiskPort final : public DiskPort {
   /// Reclaim asks about a copy; answers are in `answers`.
   void ask(std::uint64_t sequence, std::uint64_t tag);
   void move(std::uint64_t sequence);
+  /// A flush of the tier's own failed.
+  void fail_flush();
   void drop(std::uint64_t sequence);
   /// The scrub could not read it: it is there still.
   void cannot_read(std::uint64_t sequence);
@@ -89,6 +98,7 @@ class FakeDiskPort final : public DiskPort {
   std::uint64_t puts = 0;
   std::uint64_t gets = 0;
   std::uint64_t marks = 0;
+  std::uint64_t flushes = 0;
   std::uint64_t forgets = 0;
   std::uint64_t slabs_removed = 0;
 

@@ -80,8 +80,8 @@ void parse_command_line(int argc, const char* const* argv, CommandLine& line) {
       "or no store (dump); 2 no daemon, or no answer from it; 3 refused, such as no such key; 4 permission\n"
       "denied; 64 usage; 74 the output cannot be written.");
   for (const auto& add : {add_status, add_stat, add_health, add_namespaces, add_spaces, add_clients, add_ls,
-                          add_tree, add_inspect, add_evict, add_flush, add_kick, add_verify, add_dump,
-                          add_plan, add_probe, add_config_check, add_version})
+                          add_tree, add_inspect, add_evict, add_flush, add_sync, add_kick, add_verify,
+                          add_dump, add_plan, add_probe, add_config_check, add_version})
     add(app, line);
   try {
     app.parse(argc, argv);

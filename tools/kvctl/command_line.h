@@ -36,6 +36,7 @@ void add_clients(CLI::App& app, CommandLine& line);
 void add_config_check(CLI::App& app, CommandLine& line);
 void add_dump(CLI::App& app, CommandLine& line);
 void add_evict(CLI::App& app, CommandLine& line);
+void add_sync(CLI::App& app, CommandLine& line);
 void add_flush(CLI::App& app, CommandLine& line);
 void add_health(CLI::App& app, CommandLine& line);
 void add_inspect(CLI::App& app, CommandLine& line);

@@ -71,7 +71,9 @@ enum kvc_cause {
   KVC_CAUSE_INVALIDATED =
       6, /* with KVC_STALE: the space is being invalidated, or was after the reservation. The
                                 handle stays good: compute and reserve anew */
-  KVC_CAUSE_INDEX_FULL = 7
+  KVC_CAUSE_INDEX_FULL = 7,
+  KVC_CAUSE_WRITE_BUDGET = 8, /* kvc_sync: no more may be written today */
+  KVC_CAUSE_DISK_FULL = 9     /* kvc_sync: the NVMe tier had no room */
 };
 
 /* State of a block as kvc_match sees it. */
@@ -381,6 +383,11 @@ KVC_API int kvc_pin(kvc_space* space, const kvc_key* keys, size_t count, uint64_
                     uint64_t deadline_ns, size_t* pinned);
 /* Ends this client's pins, and those of clients that closed: nobody else's. */
 KVC_API int kvc_unpin(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns);
+/* `count` keys, or with NULL and 0 all of the space, onto the NVMe tier. KVC_OK: what was committed before is there behind an
+ * fdatasync: it survives a power cut, not eviction. *durable, *unsaved (or NULL): blocks. Else the first reason: KVC_NO_SPACE
+ * (budget, size), _UNAVAILABLE, _UNSUPPORTED (no tier, protocol before 1.3), _NOT_FOUND, _SYSTEM (fdatasync), _DEADLINE. */
+KVC_API int kvc_sync(kvc_space* space, const kvc_key* keys, size_t count, uint64_t deadline_ns,
+                     uint64_t* durable, uint64_t* unsaved);
 /* Removes every block of the space, or of the whole namespace, reservations included. *blocks: how many; may
  * be NULL. */
 KVC_API int kvc_invalidate(kvc_space* space, uint64_t deadline_ns, uint64_t* blocks);

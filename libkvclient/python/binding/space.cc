@@ -101,6 +101,19 @@ std::uint64_t invalidate(const Space& space, std::uint64_t deadline_ns) {
   return blocks;
 }
 
+py::tuple sync(const Space& space, const py::object& keys_object, std::uint64_t deadline_ns) {
+  const bool is_all = keys_object.is_none();
+  const Keys keys(is_all ? py::bytes() : keys_object);
+  std::uint64_t durable = 0;
+  std::uint64_t unsaved = 0;
+  if (!is_all && keys.count() == 0) return py::make_tuple(KVC_OK, durable, unsaved, "");
+  const int code = blocking([&] {
+    return kvc_sync(space.handle.get(), is_all ? nullptr : keys.data(), keys.count(), deadline_ns, &durable,
+                    &unsaved);
+  });
+  return py::make_tuple(code, durable, unsaved, code == KVC_OK ? "" : kvc_last_error());
+}
+
 py::tuple part_range(const Space& space, std::uint32_t i) {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -146,6 +159,7 @@ void bind_space(py::module_& module) {
       .def("reserve", &reserve)
       .def("pin", &pin)
       .def("unpin", &unpin)
+      .def("sync", &sync)
       .def("invalidate", &invalidate);
 }
 

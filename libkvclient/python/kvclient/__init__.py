@@ -27,7 +27,7 @@ from .errors import (
 )
 from .get_or_compute import Blocks
 from .lease import Lease
-from .space import MISSING, ON_DISK, PENDING, READY, Match, Space
+from .space import MISSING, ON_DISK, PENDING, READY, Match, Space, Sync
 from .spec import Part, Shard, Spec
 
 
@@ -60,6 +60,7 @@ __all__ = [
     "Space",
     "Spec",
     "Stale",
+    "Sync",
     "Unavailable",
     "VersionMismatch",
     "copy",

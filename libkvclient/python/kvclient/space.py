@@ -30,6 +30,25 @@ class Match:
         return f"Match(ready={self.ready}, states={self.states!r})"
 
 
+class Sync:
+    """What a sync could promise. durable, unsaved: blocks. code: 0, or why not all are durable, in words in `text`."""
+
+    __slots__ = ("code", "durable", "text", "unsaved")
+
+    def __init__(self, code: int, durable: int, unsaved: int, text: str):
+        self.code = code
+        self.durable = durable
+        self.unsaved = unsaved
+        self.text = text
+
+    def __bool__(self) -> bool:
+        """Everything that was asked for is durable."""
+        return self.code == 0
+
+    def __repr__(self) -> str:
+        return f"Sync(durable={self.durable}, unsaved={self.unsaved}, code={self.code})"
+
+
 class Space:
     """Made by Client.space. Any thread may call; a lease or a slot belongs to one thread at a time."""
 
@@ -115,6 +134,13 @@ class Space:
 
     def unpin(self, keys: bytes, deadline_s: float | None = None) -> None:
         self._native.unpin(keys, nanoseconds(deadline_s))
+
+    def sync(self, keys: bytes | None = None, deadline_s: float | None = None) -> Sync:
+        """Blocks of `keys`, or with None all of this space, onto the NVMe tier and behind an fdatasync. See Sync; raises nothing.
+
+        A block that is durable survives the daemon's death and a power cut. Give it a deadline that suits so many bytes.
+        """
+        return Sync(*self._native.sync(keys, nanoseconds(deadline_s)))
 
     def invalidate(self, deadline_s: float | None = None) -> int:
         """Removes every block of this space, reservations included; how many. Raises when it cannot be known."""

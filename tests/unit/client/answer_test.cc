@@ -39,6 +39,17 @@ constexpr Refusal kRefusals[] = {
     {Op::kInvalidate, Code::kNoSpace, Cause::kNone, "invalidate the whole namespace once"},
     {Op::kInvalidate, Code::kUnavailable, Cause::kNone, "invalidate again when the tier serves"},
     {Op::kInvalidate, Code::kBusy, Cause::kNone, "wait until one has ended"},
+    {Op::kSync, Code::kDenied, Cause::kNone, "kvc_sync: this client may only read"},
+    {Op::kSync, Code::kUnsupported, Cause::kNone, "nvme.paths"},
+    {Op::kSync, Code::kUnavailable, Cause::kNone, "kvctl status"},
+    {Op::kSync, Code::kNoSpace, Cause::kWriteBudget, "nvme.write_budget_bytes_per_day"},
+    {Op::kSync, Code::kNoSpace, Cause::kDiskFull, "nvme.paths[].bytes"},
+    {Op::kSync, Code::kNotFound, Cause::kNone, "never committed"},
+    {Op::kSync, Code::kInvalid, Cause::kNone, "does not take blocks"},
+    {Op::kSync, Code::kSystem, Cause::kNone, "fdatasync failed"},
+    {Op::kSync, Code::kDeadline, Cause::kNone, "ask again"},
+    {Op::kSync, Code::kStale, Cause::kInvalidated, "being invalidated"},
+    {Op::kSync, Code::kBusy, Cause::kNone, "wait for one"},
 };
 
 TEST(ClientAnswer, EveryRefusalHasItsCauseAndWhatToDo) {

@@ -112,6 +112,7 @@ class FakeDaemon {
   void reserve(Peer& peer, const Submission& submission);
   void restore(Peer& peer, const Submission& submission);
   void sums(Peer& peer, const Submission& submission);
+  void sync(Peer& peer, const Submission& submission);
   void refill(Peer& peer, const Submission& submission);
   void finish(Peer& peer, const Submission& submission);
   void check_waits(Peer& peer);

@@ -80,6 +80,8 @@ void FakeDaemon::serve(Peer& peer, const Submission& submission) {
       return refill(peer, submission);
     case Op::kSums:
       return sums(peer, submission);
+    case Op::kSync:
+      return sync(peer, submission);
   }
 }
 
@@ -125,6 +127,14 @@ void FakeDaemon::restore(Peer& peer, const Submission& submission) {
 }
 
 // It has them all at once, or never: then it answers as if the deadline had come.
+void FakeDaemon::sync(Peer& peer, const Submission& submission) {
+  const Completion& end = store_->sync_end;
+  const bool is_whole = submission.count == 0;
+  if (end.code == Code::kOk)
+    return answer(peer, submission, Code::kOk, is_whole ? store_->ready_count() : submission.count);
+  answer(peer, submission, end.code, end.count, end.cause, end.value);
+}
+
 void FakeDaemon::sums(Peer& peer, const Submission& submission) {
   std::vector<SumEntry> entries(submission.count);
   std::memcpy(entries.data(), arena(peer, submission), entries.size() * sizeof(SumEntry));

@@ -93,6 +93,9 @@ class FakeStore {
   SlotRef slot_of(SpaceId space, const Key& key) const { return blocks_.at({space, key.words}).slot; }
   /// Fills in the sums of those that are there; of none while `has_no_sums`.
   void sums(SpaceId space, std::span<SumEntry> entries) const;
+  [[nodiscard]] std::uint32_t ready_count() const {
+    return static_cast<std::uint32_t>(blocks_.size()) - writing_count();
+  }
   /// A new directory memfd with the same entries; the old one is marked moved.
   void move_directory();
 
@@ -104,6 +107,7 @@ class FakeStore {
   std::uint32_t usable_slabs = 2;
   std::uint64_t restores_asked = 0;
   bool has_no_sums = false;
+  Completion sync_end{};          ///< how a sync ends; kOk: with all that was asked for
   std::vector<SumEntry> doubted;  ///< that clients found wrong
 
  private:

@@ -182,6 +182,15 @@ std::vector<Row> rows_of_the_data_path() {
        no_count,
        {kNoSpace, kNoKeys},
        true},
+      {"kvc_sync",
+       [](const In& in, Out& out) {
+         return kvc_sync(in.space, in.keys, kCount, 0, &out.numbers[0], &out.numbers[1]);
+       },
+       [](const Out& out) {
+         return out.numbers[0] == 0 && (out.numbers[1] == 0 || out.numbers[1] == kCount);
+       },
+       {kNoSpace, kNoKeys},
+       true},
       {"kvc_invalidate",
        [](const In& in, Out& out) { return kvc_invalidate(in.space, 0, &out.numbers[0]); },
        no_number,

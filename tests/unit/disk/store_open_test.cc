@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
 #include "daemon/disk/format_seal.h"
 #include "tests/unit/disk/store_images.h"
@@ -13,6 +14,29 @@ namespace {
 void blank_superblocks(SimDisk& disk) {
   for (std::uint64_t copy = 0; copy < kSuperblockCopies; ++copy)
     std::ranges::fill(bytes_at(disk, copy * kSuperblockStrideBytes, kHeaderBytesMax), std::byte{0});
+}
+
+// Where an index has no names for all, the old ones go without.
+TEST(StoreOpen, TheNewestSegmentsAreToldFirst) {
+  SimDisk disk(1);
+  {
+    SimStore sim(disk, small_sim_options(), 1, kFileBytes);
+    ASSERT_TRUE(sim.open());
+    for (std::uint64_t i = 0; i < 40; ++i) ASSERT_EQ(sim.put_one(sim_key(i)), Code::kOk);
+    ASSERT_EQ(sim.flush_now(), Code::kOk);
+  }
+  SimStore sim(disk, small_sim_options(), 1, kFileBytes);
+  std::vector<DiskLocator> told;
+  sim.on_event = [&](const DiskEvent& event) {
+    if (event.kind == DiskEventKind::kEntry) told.push_back(event.locator);
+  };
+  ASSERT_TRUE(sim.open());
+  ASSERT_EQ(told.size(), 40U);
+  std::set<std::uint32_t> segments;
+  for (const DiskLocator& each : told) segments.insert(each.segment);
+  ASSERT_GT(segments.size(), 2U);
+  for (std::size_t i = 1; i < told.size(); ++i)
+    EXPECT_GE(told[i - 1].generation() + 1, told[i].generation()) << "two footers are read at a time";
 }
 
 TEST(StoreOpen, BlankSuperblocksBeforeAnIntactSegmentAreNoNewStore) {

@@ -192,6 +192,21 @@ TEST(WriteBudget, LosesNothingToRoundingHoweverOftenItIsAsked) {
   EXPECT_TRUE(unlimited.take(1ULL << 60, 0));
 }
 
+// Whatever the life before had, it may have taken it all up to its last write.
+TEST(WriteBudget, AStartBringsNoBurstOfItsOwn) {
+  WriteBudget soon({.bytes_per_day = 86'400, .burst_bytes = 100});
+  soon.resume_after(30 * kNsPerSecond);
+  EXPECT_EQ(soon.level_bytes(kNsPerSecond), 30U);
+  EXPECT_EQ(soon.level_bytes(11 * kNsPerSecond), 40U);
+  WriteBudget late({.bytes_per_day = 86'400, .burst_bytes = 100});
+  late.charge(20, kNsPerSecond);  // what the opening wrote
+  late.resume_after(kNsPerDay);
+  EXPECT_EQ(late.level_bytes(kNsPerSecond), 80U);
+  WriteBudget unlimited({});
+  unlimited.resume_after(0);
+  EXPECT_TRUE(unlimited.take(1ULL << 60, 0));
+}
+
 RecordOrder order(RecordKind kind, std::uint64_t born, std::uint64_t space, std::uint64_t key) {
   return {.kind = kind,
           .sequence = born,

@@ -1,5 +1,6 @@
 // What an earlier life left on disk is found again, in any order, whatever is in memory already.
 
+#include "daemon/flow/admin.h"
 #include "libkvclient/base/checksum.h"
 #include "tests/support/store_restart.h"
 #include "tests/unit/flow/disk_fixture.h"
@@ -100,8 +101,24 @@ TEST_F(Recovery, WhatFindsNoPlaceIsForgottenAndCounted) {
   EXPECT_GT(stats().disk_refused, 0U);
   EXPECT_EQ(stats().disk_refused + stats().disk_recovered, 24U);
   EXPECT_EQ(port_->forgets, stats().disk_refused);
+  EXPECT_EQ(stats().index_drops, stats().disk_refused);
+  const std::vector<std::string> complaints = store_->admin().complaints();
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_NE(complaints[0].find("raise nvme.blocks_max, or index.blocks_max"), std::string::npos)
+      << complaints[0];
   put(*client_, space_, keys_of(5, 8));
   EXPECT_EQ(count_ready(*client_, space_, keys_of(5, 8)), 8U) << "blocks in memory always find a record";
+}
+
+// The tier tells the newest first: they are the last to leave.
+TEST_F(Recovery, WhatIsToldFirstLeavesLast) {
+  first_life();
+  begin(8, {.blocks_max = 32});
+  ASSERT_EQ(count_cold(*client_, space_, keys_), 24U);
+  put(*client_, space_, keys_of(5, 8));
+  EXPECT_GT(stats().index_drops, 0U);
+  ASSERT_LT(count_cold(*client_, space_, keys_), 24U);
+  EXPECT_EQ(client_->match(space_, keys_[0]), 3) << "the fake tells of the first block first";
 }
 
 TEST_F(Recovery, ASpecThatCannotBeKnownAgainIsForgotten) {

@@ -120,10 +120,12 @@ TEST(Layout, NumbersOfTheProtocol) {
   EXPECT_EQ(static_cast<int>(Op::kInvalidate), 9);
   EXPECT_EQ(static_cast<int>(Op::kStock), 10);
   EXPECT_EQ(static_cast<int>(Op::kSums), 12);
+  EXPECT_EQ(static_cast<int>(Op::kSync), 13);
   EXPECT_EQ(static_cast<int>(MessageType::kGoodbye), 5);
   EXPECT_EQ(static_cast<int>(MessageType::kWelcome), 101);
   EXPECT_EQ(static_cast<int>(MessageType::kDirectoryMoved), 107);
   EXPECT_EQ(static_cast<int>(Cause::kIndexFull), 7);
+  EXPECT_EQ(static_cast<int>(Cause::kDiskFull), 9);
   EXPECT_EQ(static_cast<int>(Code::kSystem), 14);
   EXPECT_EQ(static_cast<int>(SlabState::kBusy), 3);
 }

@@ -99,13 +99,14 @@ Json start_json(const AdminFacts& facts, const AdminStatusView& view) {
           {"reason", facts.cold_reason.empty() ? "no earlier instance left it" : facts.cold_reason}};
 }
 
-Json host_tier_json(const AdminStatusView& view) {
+Json host_tier_json(const AdminFacts& facts, const AdminStatusView& view) {
   const StoreStats& stats = view.stats;
   return {{"name", "host"},
           {"bytes", stats.host_bytes},
           {"bytes_used", view.used_bytes},
           {"bytes_free", stats.host_bytes - std::min(stats.host_bytes, view.used_bytes)},
-          {"bytes_huge", stats.host_bytes_huge},
+          {"bytes_huge",
+           facts.is_warm ? Json() : Json(stats.host_bytes_huge)},  // nobody counts what was taken over
           {"bytes_locked", stats.host_bytes_locked},
           {"blocks_ready", stats.blocks_ready},
           {"blocks_writing", stats.blocks_writing},
@@ -136,7 +137,7 @@ Json status_json(const AdminFacts& facts, const AdminStatusView& view, TimeNs no
   json["zombies"] = view.stats.zombies;
   json["metadata_bytes"] = view.stats.metadata_bytes;
   json["channel_bytes"] = view.stats.channel_bytes;
-  json["tiers"] = Json::array({host_tier_json(view)});
+  json["tiers"] = Json::array({host_tier_json(facts, view)});
   if (!facts.nvme.paths.empty()) json["tiers"].push_back(Json::parse(nvme_tier_json(facts)));
   json["config"] = std::move(config);
   return json;

@@ -89,6 +89,22 @@ void add_refusals(StoreState& state, std::vector<std::string>& lines) {
   }
 }
 
+// There are more writers than slabs. It is nobody's doing but the settings'.
+void add_lent_out(StoreState& state, std::vector<std::string>& lines) {
+  for (const Tenant& tenant : state.tenants) {
+    for (const SlotClass& each : tenant.classes) {
+      if (each.lent_out_ns == 0 || state.now() >= each.lent_out_ns + kRefusalAgeNs) continue;
+      lines.push_back("namespace " + tenant.name + ": a reservation found no slab, though " +
+                      std::to_string(each.slots_free) + " of " + std::to_string(each.slots) + " slots of " +
+                      format_size(each.slot_bytes) +
+                      " are free: each slab is one writer's while it has blocks reserved in it, and all " +
+                      std::to_string(each.slabs.size()) +
+                      " are taken; make host.slab_bytes smaller, so that there are more slabs than clients "
+                      "that write at a time");
+    }
+  }
+}
+
 // Nine tenths: there is time to plan the cold start.
 void add_specs(StoreState& state, std::vector<std::string>& lines) {
   const std::uint64_t count = state.restart.header().space_count;
@@ -136,6 +152,7 @@ std::vector<std::string> admin_complaints(StoreState& state) {
   std::vector<std::string> lines;
   add_clients(state, lines);
   add_refusals(state, lines);
+  add_lent_out(state, lines);
   add_specs(state, lines);
   add_index(state, lines);
   const TimeNs now = state.now();

@@ -47,17 +47,29 @@ void remember(StoreState& state, Session& session) {
   session.hoarded_ns = state.now();
 }
 
-// There would be room if what is reserved had been committed or aborted: who has most of it, the asking one included.
-// Leases that keep fewer blocks are not the reason.
+// There is room, in slabs that are other writers': each keeps its slab while it has blocks reserved there, however few.
+void blame_lending(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
+  SlotClass& of = request.tenant->classes[request.slot_class];
+  const std::uint64_t missing = request.count - outcome.slots.size();
+  if (outcome.cause != Cause::kTierFull || of.slots_free - of.slots_stocked < missing) return;
+  outcome.cause = Cause::kWriterBusy;
+  of.lent_out_ns = state.now();
+}
+
+// There would be room if what is reserved had been committed or aborted: who has most of it, the asking one included,
+// with what it was just given and keeps. Leases that keep fewer blocks are not the reason.
 void blame_reservations(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
-  if (outcome.cause == Cause::kWriterBusy || slots_is_hopeless(state, request)) return;
+  if (outcome.cause == Cause::kWriterBusy) return;
+  const auto kept_by_itself =
+      request.is_all_or_nothing ? 0 : static_cast<std::uint32_t>(outcome.slots.size());
   Session* most = nullptr;
   std::uint32_t writing = outcome.cause == Cause::kPinnedBy ? outcome.pinned_count : 0;
   for (const SessionIndex index : request.tenant->sessions) {
     Session* session = state.session(index);
-    if (session->writing_count <= writing) continue;
+    const std::uint32_t given = session == request.session ? kept_by_itself : 0;
+    if (session->writing_count + given <= writing) continue;
     most = session;
-    writing = session->writing_count;
+    writing = session->writing_count + given;
   }
   if (most == nullptr) return;
   outcome.cause = Cause::kWriterBusy;
@@ -69,8 +81,13 @@ void blame_reservations(StoreState& state, const SlotRequest& request, SlotOutco
 
 void blame(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
   if (is_final(outcome)) return;
+  if (slots_is_hopeless(state, request)) {
+    if (outcome.cause != Cause::kQuota) outcome.cause = Cause::kRequestTooLarge;
+    return;
+  }
   blame_keeper(state, request, outcome);
   blame_silence(state, request, outcome);
+  blame_lending(state, request, outcome);
   blame_reservations(state, request, outcome);
 }
 

@@ -33,7 +33,7 @@ struct EvictRequest {
 
 struct EvictPass {
   std::uint32_t evicted = 0;
-  std::uint32_t pinned = 0;         ///< candidates that leases or pins kept
+  std::uint32_t pinned = 0;         ///< candidates that leases or pins kept, and what they continue
   std::uint32_t unsaved = 0;        ///< candidates that stayed because they are not on disk yet
   std::uint32_t pinned_by_pid = 0;  ///< the process that kept most of them, which may have closed
 };

@@ -6,6 +6,9 @@
 namespace kvtier {
 namespace {
 
+// Blocks above one that is leased that are counted with it.
+constexpr std::uint32_t kKeptLook = 64;
+
 // One pass from the coldest block on. A block with children that stay is passed over: they are hotter than
 // it, and it leaves only behind them, as soon as the last of them was taken in the same pass.
 class Gathering {
@@ -58,8 +61,18 @@ class Gathering {
     if (has(id, kBlockNamed) && !has(id, kBlockOnDisk)) return Code::kDenied;
     const Code code = evict_begin(state_, id);
     if (code == Code::kOk) victims_.push_back(id);
-    if (code == Code::kBusy) ++pass_.pinned;
+    if (code == Code::kBusy) pass_.pinned += 1 + kept_with(id);
     return code;
+  }
+
+  // What it continues stays as well.
+  [[nodiscard]] std::uint32_t kept_with(BlockId id) const {
+    std::uint32_t count = 0;
+    for (BlockId up = state_.blocks[id].parent; up != BlockId::kNone && count < kKeptLook;
+         up = state_.blocks[up].parent) {
+      ++count;
+    }
+    return count;
   }
 
   [[nodiscard]] bool is_spared(BlockId id) const {

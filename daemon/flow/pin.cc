@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/flow/rebalance.h"
+
 namespace kvtier {
 namespace {
 
@@ -42,7 +44,9 @@ void leave(StoreState& state, BlockId id, const Pin& pin) {
   state.pin_expiries.erase({pin.expires_ns, index_of(id), pin.session_id});
   const auto pinner = state.pinners.find(pin.session_id);
   pinner->second.bytes -= state.slab_of(state.blocks[id].slot).slot_bytes();
-  if (--pinner->second.blocks == 0) state.pinners.erase(pinner);
+  if (--pinner->second.blocks > 0) return;
+  rebalance_forgive(state.tenants[index_of(pinner->second.tenant)], pinner->second.pid);
+  state.pinners.erase(pinner);
 }
 
 // Of several clients' the two that last longest; a client's own is replaced, whatever it was.

@@ -15,14 +15,22 @@ namespace {
 // more.
 constexpr std::uint32_t kAgeFactor = 2;
 constexpr std::uint32_t kAgeMarginMs = 1000;
+constexpr int kColdestLook = 16;
 constexpr TimeNs kRefusalHoldsNs = kNsPerSecond;
 // Slabs that clients were asked to unmap in vain, each of another namespace, before no other namespace is asked.
 constexpr std::uint32_t kSlabsLateMax = 4;
 
+// The age of the oldest at its cold end: the order is not one of age alone.
 std::uint32_t coldest_age_ms(StoreState& state, const SlotClass& slot_class) {
-  const BlockId coldest = slot_class.evictor->coldest();
-  if (coldest == BlockId::kNone) return 0;
-  return static_cast<std::uint32_t>(state.now() / kNsPerMs) - state.blocks[coldest].access_ms;
+  const auto now_ms = static_cast<std::uint32_t>(state.now() / kNsPerMs);
+  std::uint32_t age = 0;
+  ColdEnd cold_end(state, *slot_class.evictor);
+  for (int i = 0; i < kColdestLook; ++i) {
+    const BlockId cold = cold_end.take();
+    if (cold == BlockId::kNone) break;
+    age = std::max(age, now_ms - state.blocks[cold].access_ms);
+  }
+  return age;
 }
 
 Slab* unused_slab(StoreState& state, const SlotClass& slot_class) {
@@ -188,14 +196,16 @@ bool give_unused(StoreState& state, Tenant& tenant) {
 
 }  // namespace
 
-bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, bool may_begin) {
+bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, const ClassWish& wish) {
   if (is_emptied_for(state, tenant, slot_class)) return true;
   SlotClass& wanting = tenant.classes[slot_class];
-  if (has_room_with_others(state, wanting)) return false;
-  SlotClass* donor = may_begin ? coldest_class(state, tenant, &wanting) : nullptr;
+  const bool is_too_small = wish.slots > wanting.slots;
+  if (!is_too_small && has_room_with_others(state, wanting)) return false;
+  SlotClass* donor = wish.may_begin ? coldest_class(state, tenant, &wanting) : nullptr;
   if (donor == nullptr) return false;
   const std::uint32_t own_age = coldest_age_ms(state, wanting);
-  if (!wanting.slabs.empty() && coldest_age_ms(state, *donor) <= kAgeFactor * own_age + kAgeMarginMs)
+  if (!wanting.slabs.empty() && !is_too_small &&
+      coldest_age_ms(state, *donor) <= kAgeFactor * own_age + kAgeMarginMs)
     return false;
   return state.emptying || emptying_begin(state, tenant, place_of(tenant, *donor), {.wanted_by = slot_class});
 }
@@ -226,6 +236,12 @@ const EmptyingRefusal* rebalance_refusal(StoreState& state, Tenant& tenant, std:
   if (last != nullptr || cause != Cause::kTierFull || !rebalance_is_due(state, tenant)) return last;
   const Tenant* rich = richest_tenant(state, tenant);
   return rich != nullptr ? last_refusal(state, *rich, nullptr) : nullptr;
+}
+
+void rebalance_forgive(Tenant& tenant, std::uint32_t pid) {
+  for (SlotClass& each : tenant.classes) {
+    if (each.refusal.pid == pid) each.refusal = {};
+  }
 }
 
 void rebalance_resumed(StoreState& state, const Session& session) {

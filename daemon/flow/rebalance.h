@@ -10,7 +10,12 @@ namespace kvtier {
 
 /// A slab of another slot size of the namespace is being emptied for this class (begun now, if it may be, or
 /// before), or one for somebody else is first. True: a deferred reservation is woken when it is over.
-bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, bool may_begin);
+/// A class that has room for the wish gets only what is much older than its own blocks.
+struct ClassWish {
+  std::uint64_t slots = 0;  ///< of which less is no use; 0: any
+  bool may_begin = false;
+};
+bool rebalance_classes(StoreState& state, Tenant& tenant, std::uint32_t slot_class, const ClassWish& wish);
 
 /// The namespace has less than its share: memory may be taken from others for it.
 bool rebalance_is_due(StoreState& state, const Tenant& tenant);
@@ -37,6 +42,8 @@ void rebalance_resumed(StoreState& state, const Session& session);
 void rebalance_let_go(StoreState& state, Slab& slab);
 /// A client unmapped a slab that is being taken away.
 void rebalance_unmapped(StoreState& state, const Session& session, const SlabAck& ack);
+/// What the process kept of the namespace is free: nobody is refused for its sake any more.
+void rebalance_forgive(Tenant& tenant, std::uint32_t pid);
 /// A session is gone: it maps nothing any more.
 void rebalance_session_gone(StoreState& state, const Session& session);
 

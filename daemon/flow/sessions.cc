@@ -175,6 +175,7 @@ void session_hang_up(StoreState& state, Session& session) {
 }
 
 void session_exited(StoreState& state, Session& session) {
+  rebalance_forgive(state.tenant_of(session), session.request.pid);
   end_requests(state, session);
   put_reclaim(state, session);
   lending_writer_gone(state, session);

@@ -146,7 +146,9 @@ SlotOutcome& slots_take(StoreState& state, const SlotRequest& request) {
     return outcome;
   }
   if (outcome.slots.size() < request.count) {
-    outcome.could_wait = rebalance_classes(state, *request.tenant, request.slot_class, request.may_wait);
+    const ClassWish wish{.slots = request.is_all_or_nothing ? request.count : 0,
+                         .may_begin = request.may_wait};
+    outcome.could_wait = rebalance_classes(state, *request.tenant, request.slot_class, wish);
     if (outcome.could_wait) return outcome;
   }
   if (outcome.slots.size() < request.count && request.may_wait && outcome.cause == Cause::kTierFull) {

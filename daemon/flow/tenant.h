@@ -65,6 +65,7 @@ struct SlotClass {
   std::uint64_t slots_free = 0;
   std::uint64_t slots_stocked = 0;
   EmptyingRefusal refusal;
+  TimeNs lent_out_ns = 0;  ///< when a reservation found no slab that was not another writer's, last; 0: never
   SavingScan saving;
   BarrenEnd barren;
   std::uint32_t look_next = 0;  ///< place in `slabs`: where emptying looks next, beyond the coldest

@@ -75,13 +75,18 @@ void print_nvme(const Json& tier) {
   for (const Json& path : tier.at("paths")) print_nvme_path(path);
 }
 
+std::string huge_pages(const Json& tier) {
+  if (tier.at("bytes_huge").is_null()) return "taken over from an earlier daemon, huge pages not counted";
+  return size(tier, "bytes_huge") + " in huge pages";
+}
+
 void print_tier(const Json& tier) {
   if (text(tier, "name") == "nvme") return print_nvme(tier);
   print_line(("tier " + text(tier, "name")).c_str(),
              size(tier, "bytes_used") + " used, " + size(tier, "bytes_free") + " free of " +
-                 size(tier, "bytes") + " (" + size(tier, "bytes_huge") + " in huge pages, " +
-                 size(tier, "bytes_locked") + " locked); " + counted(number(tier, "blocks_ready"), "block") +
-                 ", " + count(tier, "blocks_pinned") + " pinned, " + count(tier, "blocks_writing") +
+                 size(tier, "bytes") + " (" + huge_pages(tier) + ", " + size(tier, "bytes_locked") +
+                 " locked); " + counted(number(tier, "blocks_ready"), "block") + ", " +
+                 count(tier, "blocks_pinned") + " pinned, " + count(tier, "blocks_writing") +
                  " being written, " + count(tier, "slots_quarantined") + " quarantined; " +
                  count(tier, "slabs_assigned") + " of " + count(tier, "slabs") + " slabs assigned");
 }

@@ -172,7 +172,7 @@ TEST_F(Complaints, few_leases_beside_many_reservations_are_not_the_reason) {
 TEST_F(Complaints, who_asks_for_more_than_there_is_accuses_nobody) {
   (void)reserve(*holder_, space_, keys_of(1, 2));
   (void)reserve(*client_, space_, keys_of(2, 100));
-  EXPECT_EQ(last_completion_.cause, Cause::kTierFull);
+  EXPECT_EQ(last_completion_.cause, Cause::kRequestTooLarge);
   EXPECT_EQ(complaints(), "");
 }
 

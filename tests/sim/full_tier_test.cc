@@ -135,6 +135,7 @@ TEST_F(FullTier, TheNewestAreThereAndWhatWasReadOnceIsNot) {
     stream(2, i, 64);
     read(often);
     ASSERT_NE(client_->match(space_, often), 0) << "read again and again, lost after " << i;
+    work(kNsPerSecond);
   }
   EXPECT_EQ(client_->match(space_, once), 0);
   EXPECT_EQ(count_there(1, 0, kOverfull), 1U) << "the one that is read";

@@ -26,7 +26,7 @@ class TieredWorld : public StoreWorld {
     options.disk = &port_;
     options.disk_write = chance_.below(3) == 0 ? DiskWrite::kThrough : DiskWrite::kBack;
     options.disk_wait_ns = chance_.below(3) * 5 * kNsPerMs;
-    options.blocks_max = static_cast<std::uint32_t>(1024 + chance_.below(1024));
+    options.blocks_max = static_cast<std::uint32_t>(768 + chance_.below(768));
     return options;
   }
 

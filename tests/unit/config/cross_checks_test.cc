@@ -47,7 +47,7 @@ TEST(CrossChecks, TablesCountBesideTheTier) {
   EXPECT_GT(tables, 8 * kGi / (64 << 10) * 269);
   EXPECT_TRUE(check_memory_fits(*load.config, limits_of(9 * kGi), {tables, 0}).is_ok());
   const Status refused = check_memory_fits(*load.config, limits_of(8 * kGi + (256 << 20)), {tables, 0});
-  EXPECT_TRUE(has(refused.message(), "set host.bytes to at most 8144MiB")) << tables;
+  EXPECT_TRUE(has(refused.message(), "set host.bytes to at most 8128MiB")) << tables;
   const ConfigLoad sized = load_text("host:\n  bytes: 8GiB\nindex:\n  blocks_max: 1000000\n");
   EXPECT_GT(table_bytes(*sized.config), 269'000'000U);
 }
@@ -133,8 +133,8 @@ TEST(CrossChecks, AFarTooLargeTierIsToldWhatFits) {
   const std::uint64_t tables = table_bytes(*load.config);
   ASSERT_GT(tables, 16 * kGi);
   const Status refused = check_memory_fits(*load.config, limits_of(16 * kGi), {tables, 0});
-  EXPECT_TRUE(has(refused.message(), "set host.bytes to at most 16048MiB"));
-  const ConfigLoad advised = load_text("host:\n  bytes: 16048MiB\n");
+  EXPECT_TRUE(has(refused.message(), "set host.bytes to at most 16016MiB"));
+  const ConfigLoad advised = load_text("host:\n  bytes: 16016MiB\n");
   EXPECT_TRUE(
       check_memory_fits(*advised.config, limits_of(16 * kGi), {table_bytes(*advised.config), 0}).is_ok());
 }

@@ -143,8 +143,8 @@ CLI::App* trace_add(CLI::App& app, TraceOptions& to) {
       ->check(Range(std::uint64_t{64}, 32 * kMiB));
   command->add_option("--host-blocks", to.host_blocks, "blocks that memory holds")
       ->check(Range(1'000, 16'000'000));
-  command->add_option("--disk-bytes", to.disk_bytes, "bound of what the tier takes on disk")
-      ->check(Range(64 * kMiB, kMiB * kMiB));
+  command->add_option("--disk-bytes", to.disk_bytes, "bound of what the tier takes on disk; 0: no such tier")
+      ->check(Range(64 * kMiB, kMiB * kMiB) | Range(0, 0));
   command->add_option("--budget-bytes-per-day", to.budget_bytes_per_day, "write budget; 0 is no limit")
       ->check(Range(std::uint64_t{0}, kMiB * kMiB));
   command->add_option("--requests", to.requests, "of the trace, from its beginning; 0 is all of them");

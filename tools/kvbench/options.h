@@ -85,7 +85,7 @@ struct TraceOptions {
   std::string folder = "/var/tmp";
   std::uint64_t block_bytes = 4096;
   std::uint64_t host_blocks = 21'500;                   ///< the pool in memory
-  std::uint64_t disk_bytes = std::uint64_t{416} << 20;  ///< bound of the file on disk
+  std::uint64_t disk_bytes = std::uint64_t{416} << 20;  ///< bound of the file on disk; 0: no NVMe tier
   std::uint64_t budget_bytes_per_day = 0;               ///< 0: no limit
   std::uint64_t requests = 0;                           ///< of the trace, from its beginning; 0: all
   unsigned clients = 1;

@@ -61,6 +61,7 @@ class Trace {
 
   // Index and directories have room for every block that may lie on disk.
   [[nodiscard]] std::string config() const {
+    if (options_.disk_bytes == 0) return {};
     const std::uint64_t names = options_.disk_bytes / round_up(options_.block_bytes, 4096);
     return "nvme:\n  segment_bytes: " + std::to_string(segment_bytes()) +
            "B\n  blocks_max: " + std::to_string(names) +

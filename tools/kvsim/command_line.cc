@@ -46,6 +46,11 @@ void what_to_replay_add(CLI::App& command, Options& to) {
 CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
   CLI::App* command = app.add_subcommand("replay", "the prefix hits of a trace under a policy");
   what_to_replay_add(*command, to);
+  command->add_option("--capacity-blocks", to.capacity_blocks, "that memory holds, instead of --capacity-pct")
+      ->check(CLI::Range(1U, 1U << 30));
+  command->add_option("--requests", to.requests, "of the trace, from its beginning; default: all");
+  command->add_option("--interval-ms", to.interval_ms, "between requests, instead of the trace's times")
+      ->check(CLI::Range(0.000001, 1e9));
   command
       ->add_option_function<std::vector<std::string>>(
           "--hints", [&to](const std::vector<std::string>& names) { add_hints(names, to.hints); },

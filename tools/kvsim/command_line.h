@@ -14,6 +14,9 @@ struct ReplayOptions {
   std::string trace;
   std::vector<std::string> policies;  ///< empty: all
   std::vector<double> capacity_percents = {1, 5, 10};
+  std::uint32_t capacity_blocks = 0;  ///< instead of percents; 0: those
+  std::uint64_t requests = 0;         ///< from the beginning; 0: all
+  double interval_ms = 0;             ///< between requests; 0: the trace's times
   HintSet hints;
   bool is_json = false;
 };

@@ -23,16 +23,25 @@ std::vector<const Policy*> chosen_policies(const std::vector<std::string>& names
   return chosen;
 }
 
+std::vector<std::uint32_t> capacities(const Trace& trace, const ReplayOptions& options) {
+  if (options.capacity_blocks > 0) return {options.capacity_blocks};
+  std::vector<std::uint32_t> blocks;
+  for (const double percent : options.capacity_percents) blocks.push_back(capacity_of(trace, percent));
+  return blocks;
+}
+
 int run_replay(const ReplayOptions& options) {
-  const Result<Trace> trace = read_trace(options.trace);
+  Result<Trace> trace = read_trace(options.trace);
   if (!trace.is_ok()) {
     std::fprintf(stderr, "kvsim: %s\n", trace.status().to_string().c_str());
     return 2;
   }
+  cut(trace.value(), options.requests);
+  if (options.interval_ms > 0) pace(trace.value(), options.interval_ms);
   std::vector<ReplayResult> results;
-  for (const double percent : options.capacity_percents) {
+  for (const std::uint32_t capacity : capacities(trace.value(), options)) {
     for (const Policy* policy : chosen_policies(options.policies)) {
-      results.push_back(replay(trace.value(), *policy, capacity_of(trace.value(), percent), options.hints));
+      results.push_back(replay(trace.value(), *policy, capacity, options.hints));
       if (options.is_json) std::printf("%s\n", to_json(results.back()).c_str());
     }
   }

@@ -38,4 +38,9 @@ struct Trace {
   }
 };
 
+/// The first `requests` of it; 0: all.
+void cut(Trace& trace, std::uint64_t requests);
+/// The requests come so often, whatever their times were.
+void pace(Trace& trace, double interval_ms);
+
 }  // namespace kvtier::sim

@@ -152,5 +152,19 @@ TEST(Replay, CapacityIsRoundedDownAndNotNothing) {
   EXPECT_EQ(capacity_of(trace, 100), 10U);
 }
 
+TEST(Replay, ATraceCanBeCutAndPaced) {
+  Trace trace = trace_of({"1,2", "1,3", "4"});
+  pace(trace, 2.5);
+  EXPECT_EQ(trace.requests[2].time_ms, 5U);
+  cut(trace, 0);
+  EXPECT_EQ(trace.requests.size(), 3U);
+  cut(trace, 2);
+  EXPECT_EQ(trace.requests.size(), 2U);
+  EXPECT_EQ(trace.blocks.size(), 4U);
+  EXPECT_EQ(trace.unique, 3U);
+  cut(trace, 9);
+  EXPECT_EQ(trace.requests.size(), 2U);
+}
+
 }  // namespace
 }  // namespace kvtier::sim

@@ -21,7 +21,7 @@ inline void check(int code) {
 /// Raises for what the caller did wrong (arguments, a handle that is over). Everything else is a miss on the
 /// data path: the code is handed back.
 inline int check_data_path(int code) {
-  if (code == KVC_INVALID || code == KVC_STALE || code == KVC_BUSY) raise_error(code, kvc_last_error());
+  if (code == KVC_INVALID || code == KVC_STALE) raise_error(code, kvc_last_error());
   return code;
 }
 

@@ -47,6 +47,10 @@ std::thread start_quietly(std::shared_ptr<Core> core) {
   });
 }
 
+Status closed() {
+  return {Code::kStale, "the client is closed"};
+}
+
 }  // namespace
 
 Core::Core(ClientOptions client_options)
@@ -73,7 +77,7 @@ bool Core::wait_locked(std::unique_lock<std::mutex>& lock, const Predicate& is_t
     const bool is_over = patience.is_over();
     lock.lock();
     if (is_true()) return true;  // since the lock was let go; nobody says it again
-    if (is_over) return false;
+    if (is_over || is_closed.load()) return false;
     changed_.wait_until(lock, steady(patience.sleep_until()));
   }
   return true;
@@ -94,12 +98,10 @@ void Core::close() {
   if (is_closed.exchange(true)) return;
   wake_service();
   std::unique_lock lock(mutex_);
-  // Leases or reservations that are still open keep the thread, and with it the session, until they end.
-  const auto has_ended = [this] { return is_shut_down_ || is_left_alone_; };
-  changed_.wait(lock, has_ended);
-  const bool is_gone = is_shut_down_;
+  changed_.wait(lock, [this] { return ending_ != Ending::kNotReached; });
+  const bool is_done = ending_ == Ending::kDone;
   lock.unlock();
-  if (is_gone) {
+  if (is_done) {
     service_.join();
   } else {
     service_.detach();
@@ -108,7 +110,7 @@ void Core::close() {
 
 Result<Link> Core::link() const {
   const std::lock_guard lock(mutex_);
-  if (is_closed.load()) return Status(Code::kStale, "the client is closed");
+  if (is_closed.load()) return closed();
   if (state_ == ConnectionState::kConnected)
     return Link{session_,
                 session_->requests,
@@ -140,7 +142,7 @@ std::shared_ptr<Session> Core::session_of(std::uint32_t serial) const {
 
 Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) {
   std::unique_lock lock(mutex_);
-  if (is_closed.load()) return {Code::kStale, "the client is closed"};
+  if (is_closed.load()) return closed();
   spaces_.reserve(spaces_.size() + 1);
   if (state_ == ConnectionState::kConnected) send_registration(*space);  // else, or again, when reconnected
   spaces_.push_back(space);  // last: what throws above leaves nothing behind
@@ -148,9 +150,9 @@ Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) 
     return space->binding.load() != 0 || !space->refusal.is_ok() || state_ != ConnectionState::kConnected;
   };
   (void)wait_locked(lock, is_answered, deadline_ns);
-  if (space->refusal.is_ok()) return Status::ok();
-  std::erase(spaces_, space);
-  return space->refusal;
+  const Status status = is_closed.load() ? closed() : space->refusal;
+  if (!status.is_ok()) std::erase(spaces_, space);
+  return status;
 }
 
 void Core::send_registration(Space& space) {
@@ -180,8 +182,8 @@ Result<std::byte*> Core::lend(const BoundLink& bound, const Grant& grant, std::u
   Session& session = *bound.link.session;
   Result<std::byte*> data = Status(Code::kNotFound, "");
   const auto is_decided = [&] {
-    // Retired or taken by a close since the request was sent: nobody looks at its users any more.
-    if (session_ != bound.link.session) {
+    // Retired, or the client closed, since the request was sent: nobody may look at its users any more.
+    if (session_ != bound.link.session || is_closed.load()) {
       data = or_closed({Code::kUnavailable, "the session is over"});
       return true;
     }
@@ -204,8 +206,8 @@ bool Core::wait_for_change(const std::function<bool()>& is_true, TimeNs deadline
 }
 
 Status Core::or_closed(const Status& status) const {
-  const bool is_by_close = status.code() == Code::kUnavailable && is_closed.load();
-  return is_by_close ? Status(Code::kStale, "the client is closed") : status;
+  const bool may_be_by_close = status.code() == Code::kUnavailable || status.code() == Code::kDeadline;
+  return may_be_by_close && is_closed.load() ? closed() : status;
 }
 
 void Core::wake_service() const {

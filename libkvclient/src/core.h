@@ -45,7 +45,14 @@ struct StockCall {
   std::uint64_t block_bytes;
 };
 
-enum class ConnectionState : std::uint8_t { kConnecting, kConnected, kRefused, kClosed };
+enum class ConnectionState : std::uint8_t { kConnecting, kConnected, kRefused };
+
+/// How far the service thread is with the end of a client that is closed: what close() waits for.
+enum class Ending : std::uint8_t {
+  kNotReached,
+  kLeftAlone,  ///< leases, slots, calls or the daemon take long: it goes on without close()
+  kDone
+};
 
 /// Counters of the slow path. relaxed everywhere: statistics.
 struct SlowCounts {
@@ -71,7 +78,7 @@ class Core : public std::enable_shared_from_this<Core> {
   // the read path
   Readers readers;
   ViewPointer view{nullptr};
-  std::atomic<bool> is_closed{false};
+  std::atomic<bool> is_closed{false};  ///< from here on every call is stale, and every wait ends
 
   // ---- verbs ----
   [[nodiscard]] Result<Link> link() const;
@@ -86,13 +93,14 @@ class Core : public std::enable_shared_from_this<Core> {
   Result<std::byte*> lend(const BoundLink& bound, const Grant& grant, std::uint64_t block_bytes,
                           TimeNs deadline_ns);
   /// Until `is_true`, which is asked under the mutex after every change of the session or its slabs. False: not
-  /// before the deadline.
+  /// before the deadline, or the close.
   bool wait_for_change(const std::function<bool()>& is_true, TimeNs deadline_ns);
   /// A slot of the session's stock for each key whose slot says KVC_OK. False: there are not enough, or the connection is
   /// another one by now; then none is taken. No message, no allocation.
   bool take_stock(const BoundLink& bound, const StockCall& call);
   void wake_service() const;
-  /// kUnavailable because the client was closed meanwhile is kStale; everything else stays what it is.
+  /// kStale when the client was closed meanwhile and `status` is one that a close brings about: the session is over, or
+  /// a wait has ended. Everything else stays what it is.
   [[nodiscard]] Status or_closed(const Status& status) const;
 
   SlowCounts counts;
@@ -129,8 +137,7 @@ class Core : public std::enable_shared_from_this<Core> {
   std::uint64_t resumed_count_ = 0;
   std::uint32_t daemon_major_ = 0;
   std::uint32_t daemon_minor_ = 0;
-  bool is_shut_down_ = false;   ///< the service thread is at its end
-  bool is_left_alone_ = false;  ///< it needs close() no more, but leases, calls or the daemon keep it
+  Ending ending_ = Ending::kNotReached;
 
   std::thread service_;
 };

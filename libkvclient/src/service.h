@@ -40,6 +40,7 @@ class Service {
 
   // service_close.cc
   void shut_down();
+  void end_calls();
   bool take_last_session(std::shared_ptr<Session>& last);
   void let_close_return();
   void end_session(std::shared_ptr<Session> last);

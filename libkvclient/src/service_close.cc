@@ -1,4 +1,4 @@
-// How a client ends: its last users, the calls of other threads, the goodbye.
+// How a client ends: the calls of other threads, the last leases and slots, the goodbye.
 
 #include <poll.h>
 
@@ -19,7 +19,7 @@ constexpr TimeNs kPatienceNs = 200 * kNsPerMs;
 }  // namespace
 
 void Service::shut_down() {
-  publish_view(false);
+  end_calls();
   std::shared_ptr<Session> last;
   while (!take_last_session(last)) {
     let_close_return();
@@ -30,12 +30,21 @@ void Service::shut_down() {
   }
   if (last) end_session(std::move(last));
   const std::lock_guard lock(core_.mutex_);
-  core_.is_shut_down_ = true;
+  core_.ending_ = Ending::kDone;
   core_.changed_.notify_all();
 }
 
-// False while somebody uses a session. Core::lend counts reservations under the same mutex, and leases came to
-// an end with the view: one that comes now either keeps the session or finds it gone.
+// Whatever leases and slots are open: they need the session's memory, and nothing of the daemon. Calls that come now see
+// is_closed; those that wait are in Requests, or in Core::wait_locked.
+void Service::end_calls() {
+  publish_view(false);
+  if (core_.session_) core_.session_->requests->break_off();
+  const std::lock_guard lock(core_.mutex_);
+  core_.changed_.notify_all();
+}
+
+// False while somebody uses a session. Core::lend looks at is_closed, and counts reservations, under the same mutex; leases
+// came to an end with the view: one that comes now either keeps the session or is none.
 bool Service::take_last_session(std::shared_ptr<Session>& last) {
   const std::lock_guard lock(core_.mutex_);
   // acquire: the last reads through a lease, and writes into a slot, are before the unmapping.
@@ -43,22 +52,19 @@ bool Service::take_last_session(std::shared_ptr<Session>& last) {
       core_.session_ != nullptr && core_.session_->users.load(std::memory_order_acquire) > 0;
   if (has_users || !core_.retired_.empty()) return false;
   last = std::move(core_.session_);
-  core_.state_ = ConnectionState::kClosed;
-  core_.changed_.notify_all();  // a reservation may wait for a slab of it
   return true;
 }
 
 // The rest needs nobody but the service thread, which goes on alone.
 void Service::let_close_return() {
   const std::lock_guard lock(core_.mutex_);
-  core_.is_left_alone_ = true;
+  core_.ending_ = Ending::kLeftAlone;
   core_.changed_.notify_all();
 }
 
 // Everything is unmapped before it is said. Records that are still in the ring are taken by the daemon first.
 void Service::end_session(std::shared_ptr<Session> last) {
   if (is_connected()) last->drain(now_ns() + kDrainNs);
-  last->requests->break_off();
   const UniqueFd socket = std::move(last->socket);
   wait_for_calls(last);
   last.reset();

@@ -49,7 +49,6 @@ struct Space {
   std::uint64_t block_bytes = 0;
 
   std::atomic<std::uint64_t> binding{0};
-  std::atomic<bool> is_closed{false};
   std::atomic<std::uint32_t> stock_target{0};  ///< offers that a refill asks for; grows with what calls need
 
   // guarded by Core's mutex

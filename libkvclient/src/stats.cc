@@ -42,8 +42,6 @@ struct StatusReader {
         return KVC_CONNECTED;
       case ConnectionState::kRefused:
         return KVC_REFUSED;
-      case ConnectionState::kClosed:
-        return KVC_CLOSED;
       case ConnectionState::kConnecting:
         break;
     }

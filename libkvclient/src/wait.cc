@@ -112,8 +112,9 @@ Status wait_for_slabs(const Space& space, std::span<const Key> keys, TimeNs dead
     has_waited = true;
     const auto is_settled = [&] { return settled_count(space, keys.subspan(at, 1)) == 1; };
     if (!space.core->wait_for_change(is_settled, deadline_ns)) {
-      return {Code::kDeadline,
-              "a block is ready in memory, or in a directory, that the daemon has not announced here yet"};
+      return space.core->or_closed(
+          {Code::kDeadline,
+           "a block is ready in memory, or in a directory, that the daemon has not announced here yet"});
     }
   }
   return Status::ok();

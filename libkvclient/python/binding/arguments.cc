@@ -12,7 +12,7 @@ constexpr std::size_t kKeyBytes = sizeof(kvc_key);
 bool copy_words(const py::handle& object, std::vector<std::uint32_t>& tokens) {
   Py_buffer view{};
   if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
-  if (PyObject_GetBuffer(object.ptr(), &view, PyBUF_FORMAT | PyBUF_ND) != 0) {
+  if (or_stay([&] { return PyObject_GetBuffer(object.ptr(), &view, PyBUF_FORMAT | PyBUF_ND); }) != 0) {
     PyErr_Clear();  // not contiguous: element by element then
     return false;
   }
@@ -32,7 +32,7 @@ bool copy_words(const py::handle& object, std::vector<std::uint32_t>& tokens) {
 }
 
 std::uint32_t token_of(PyObject* item) {
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
+  const auto number = py::reinterpret_steal<py::object>(or_stay([&] { return PyNumber_Index(item); }));
   if (!number) throw py::error_already_set();
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred() != nullptr || value > std::numeric_limits<std::uint32_t>::max()) {
@@ -45,11 +45,13 @@ std::uint32_t token_of(PyObject* item) {
 }  // namespace
 
 Bytes::Bytes(const py::handle& object) {
-  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+  if (or_stay([&] { return PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE); }) != 0)
+    throw py::error_already_set();
 }
 
 WritableBytes::WritableBytes(const py::handle& object) {
-  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_WRITABLE) != 0) throw py::error_already_set();
+  if (or_stay([&] { return PyObject_GetBuffer(object.ptr(), &view_, PyBUF_WRITABLE); }) != 0)
+    throw py::error_already_set();
 }
 
 Keys::Keys(const py::handle& object) : bytes_(object), count_(bytes_.size() / kKeyBytes) {
@@ -73,7 +75,7 @@ std::vector<std::uint32_t> tokens_of(const py::handle& object) {
   std::vector<std::uint32_t> tokens;
   if (copy_words(object, tokens)) return tokens;
   const auto items = py::reinterpret_steal<py::object>(
-      PySequence_Fast(object.ptr(), "tokens must be a sequence of integers"));
+      or_stay([&] { return PySequence_Fast(object.ptr(), "tokens must be a sequence of integers"); }));
   if (!items) throw py::error_already_set();
   const auto count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
   tokens.reserve(count);

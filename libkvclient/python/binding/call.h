@@ -1,17 +1,14 @@
 #pragma once
 // The step from a kvc_code to a Python exception, and from Python's lock to a call that may block.
 
-#include <pybind11/pybind11.h>
-
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "kvclient/kvclient.h"
+#include "libkvclient/python/binding/gil.h"
 
 namespace kvtier::python {
-
-namespace py = pybind11;
 
 /// Raises the class of kvclient.errors that belongs to `code`.
 [[noreturn]] void raise_error(int code, const std::string& text);
@@ -24,21 +21,14 @@ inline void check(int code) {
 /// Raises for what the caller did wrong (arguments, a handle that is over). Everything else is a miss on the
 /// data path: the code is handed back.
 inline int check_data_path(int code) {
-  if (code == KVC_INVALID || code == KVC_STALE || code == KVC_BUSY) raise_error(code, kvc_last_error());
+  if (code == KVC_INVALID || code == KVC_STALE) raise_error(code, kvc_last_error());
   return code;
-}
-
-/// Runs `call` while other Python threads run. For what does not wait.
-template <class Call>
-auto without_gil(Call&& call) {
-  const py::gil_scoped_release release;
-  return std::forward<Call>(call)();
 }
 
 /// Lets signal handlers of Python (Ctrl-C) run while this thread waits in the library; what one raises ends the wait.
 class SignalScope {
  public:
-  SignalScope() { kvc_set_interrupt(&has_raised, this); }
+  SignalScope() : thread_(PyThreadState_Get()) { kvc_set_interrupt(&has_raised, this); }
   SignalScope(const SignalScope&) = delete;
   SignalScope& operator=(const SignalScope&) = delete;
   ~SignalScope() { kvc_set_interrupt(nullptr, nullptr); }
@@ -49,7 +39,9 @@ class SignalScope {
 
  private:
   static int has_raised(void* scope) noexcept;
+  int look();
 
+  PyThreadState* const thread_;
   std::optional<py::error_already_set> raised_;
 };
 
@@ -60,16 +52,6 @@ auto blocking(Call&& call) {
   auto result = without_gil(std::forward<Call>(call));
   signals.raise();
   return result;
-}
-
-/// For destructors: they run with the lock or without it, and while the interpreter shuts down. Neither `call`
-/// nor this may throw, which gil_scoped_release does not promise.
-template <class Call>
-void without_gil_if_held(Call&& call) noexcept {
-  if (PyGILState_Check() == 0 || _Py_IsFinalizing() != 0) return std::forward<Call>(call)();
-  PyThreadState* thread = PyEval_SaveThread();
-  std::forward<Call>(call)();
-  PyEval_RestoreThread(thread);
 }
 
 /// Refuses a NUL, which would end a C string early: two different values must not become one.

@@ -87,7 +87,7 @@ py::tuple reserve(const Space& space, const py::object& keys_object, const py::o
     slots.append(py::make_tuple(each.code, each.cause, each.detail, slot));
   }
   signals.raise();
-  return py::make_tuple(check_data_path(code), slots, text);
+  return py::make_tuple(check_space_path(space, code), slots, text);
 }
 
 void bind_slot(py::module_& module) {

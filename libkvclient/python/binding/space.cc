@@ -12,8 +12,8 @@ constexpr std::size_t kKeysWithGil = 4096;
 constexpr std::size_t kTokensWithGil = 4096;
 
 template <class Call>
-int look_up(std::size_t count, Call&& call) {
-  return check_data_path(count > kKeysWithGil ? without_gil(call) : call());
+int look_up(const Space& space, std::size_t count, Call&& call) {
+  return check_space_path(space, count > kKeysWithGil ? without_gil(call) : call());
 }
 
 py::bytes keys_of(const Space& space, const py::object& tokens, const py::object& salt,
@@ -48,7 +48,7 @@ py::tuple match(const Space& space, const py::object& keys_object) {
   const Keys keys(keys_object);
   const py::bytes states = blank_states(keys.count());
   std::size_t ready = 0;
-  const int code = look_up(keys.count(), [&] {
+  const int code = look_up(space, keys.count(), [&] {
     return kvc_match(space.handle.get(), keys.data(), keys.count(), bytes_in(states), &ready);
   });
   return py::make_tuple(code, ready, states);
@@ -61,9 +61,10 @@ py::tuple wait(const Space& space, const py::object& keys_object, std::uint64_t 
   const Keys keys(keys_object);
   const py::bytes states = blank_states(keys.count());
   std::size_t ready = 0;
-  const int code = check_data_path(blocking([&] {
-    return verb(space.handle.get(), keys.data(), keys.count(), deadline_ns, bytes_in(states), &ready);
-  }));
+  const int code = check_space_path(space, blocking([&] {
+                                      return verb(space.handle.get(), keys.data(), keys.count(), deadline_ns,
+                                                  bytes_in(states), &ready);
+                                    }));
   return py::make_tuple(code, ready, states);
 }
 
@@ -75,7 +76,7 @@ std::unique_ptr<Lease> acquire(const Space& space, const py::object& keys_object
     return kvc_acquire(space.handle.get(), keys.data(), keys.count(), flags, request_id, lease->handle());
   };
   const bool verifies = (flags & KVC_VERIFY) != 0 || space.client->verifies();
-  const int code = verifies ? check_data_path(blocking(call)) : look_up(keys.count(), call);
+  const int code = verifies ? check_space_path(space, blocking(call)) : look_up(space, keys.count(), call);
   if (code == KVC_UNSUPPORTED) raise_error(code, kvc_last_error());  // no miss: it would be one for ever
   return lease;
 }
@@ -84,8 +85,10 @@ std::size_t pin(const Space& space, const py::object& keys_object, std::uint64_t
                 std::uint64_t deadline_ns) {
   const Keys keys(keys_object);
   std::size_t pinned = 0;
-  (void)check_data_path(blocking(
-      [&] { return kvc_pin(space.handle.get(), keys.data(), keys.count(), ttl_ns, deadline_ns, &pinned); }));
+  (void)check_space_path(space, blocking([&] {
+                           return kvc_pin(space.handle.get(), keys.data(), keys.count(), ttl_ns, deadline_ns,
+                                          &pinned);
+                         }));
   return pinned;
 }
 
@@ -126,6 +129,17 @@ py::bytes digest(const Space& space) {
 }
 
 }  // namespace
+
+// What ends a handle is a close or a fork, and both can be asked for.
+int check_space_path(const Space& space, int code) {
+  if (code != KVC_STALE) return check_data_path(code);
+  const std::string text = kvc_last_error();
+  kvc_space_facts facts{};
+  facts.struct_size = sizeof facts;
+  const bool is_over = space.client->is_closed() || kvc_space_info(space.handle.get(), &facts) == KVC_STALE;
+  if (is_over) raise_error(code, text);
+  return code;
+}
 
 std::unique_ptr<Space> register_space(const std::shared_ptr<Client>& client, const Spec& spec,
                                       std::uint64_t deadline_ns) {

@@ -27,8 +27,8 @@ class Slot:
     """One block of a reservation.
 
     status   "new": fill the buffer, then commit or abort; "exists": restore and acquire it instead; "pending": another client
-             computes it, space.wait; "no_space", "unavailable": go on without the cache; "invalid": the key is all
-             zero or there twice
+             computes it, space.wait; "no_space", "unavailable": go on without the cache (cause "invalidated": the space is
+             being invalidated at this moment); "invalid": the key is all zero or there twice
     cause    why there is no room ("tier_full", "pinned_by", ...), or the library's word for what it is; else ""
     detail   cause "pinned_by": the pid that holds most; "writer_busy": the one that has reserved it or
              does not answer

@@ -158,7 +158,12 @@ class Space:
         compute(block_index, buffer) fills a buffer; it is called in order of the index, when all earlier blocks are
         done. It is called a second time for an index, at once and into memory of this process, where the block that it
         filled was lost before it could be leased: the daemon ended, the space was invalidated, or it was evicted. So it
-        must be able to compute a block again. `deadline_s` bounds the waiting for other processes; after it, and while the daemon is away, blocks are
-        computed into memory of this process, and the result is the same.
+        must be able to compute a block again. `deadline_s` bounds the waiting for other processes; after it, while the daemon is
+        away, and while the space is being invalidated, blocks are computed into memory of this process, and the result is
+        the same.
+
+        Raises what compute raises, and what cannot be a miss: InvalidArgument, Stale (the client is closed, or of before a
+        fork), BufferError (compute keeps something over its buffer), MemoryError and OSError (no memory for a block), and
+        KvError with code UNSUPPORTED (a verifying client, and a daemon older than checksums).
         """
         return GetOrCompute(self, self.keys(tokens, salt), compute, deadline_s).run()

@@ -66,6 +66,59 @@ def test_a_block_that_is_lost_on_the_way_is_computed_again(space):
     assert repr(blocks) == "Blocks(0 blocks, computed=[0, 1])"
 
 
+@pytest.fixture
+def invalidating(daemon):
+    """Another client invalidates the space again and again."""
+    is_over = threading.Event()
+
+    def work():
+        with open_client(daemon.socket) as client:
+            space = client.space(make_spec())
+            while not is_over.is_set():
+                space.invalidate()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    is_over.set()
+    thread.join()
+
+
+def test_a_space_that_is_being_invalidated_is_a_miss(space, invalidating):
+    met = []  # what reservations met
+    reserve = space.reserve
+
+    def reserve_and_note(*args, **kwargs):
+        batch = reserve(*args, **kwargs)
+        met.append((batch[0].status, batch[0].cause, batch.code))
+        return batch
+
+    space.reserve = reserve_and_note
+    stale = ("unavailable", "invalidated", kvclient.Code.STALE)
+    first = iter(range(0, 10**9, 100))
+
+    def compute_some():
+        some = tokens(6, next(first))
+        keys = space.keys(some)
+        with space.get_or_compute(some, Computing(keys)) as blocks:
+            check(blocks, keys)
+        space.wait(keys, 0.01)
+        space.restore(keys, 0.01)
+        space.pin(keys, 1)
+        space.unpin(keys)
+        return met.count(stale) > 20
+
+    wait_until(compute_some)
+
+
+def test_a_client_that_is_closed_meanwhile_is_stale(client, space):
+    def compute(index, buffer):
+        client.close()
+
+    with pytest.raises(kvclient.Stale, match="closed"):
+        space.get_or_compute(tokens(3), compute)
+
+
 def test_only_holes_are_computed(space):
     keys = space.keys(tokens(6))
     for index in (0, 2, 3):

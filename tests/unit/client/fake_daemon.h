@@ -33,6 +33,7 @@ struct Misbehaviour {
   bool is_talkative = false;          ///< sends a message whenever it looks at its sockets
   bool takes_no_records = false;      ///< its rings fill up
   bool reads_no_messages = false;     ///< its sockets fill up
+  bool ignores_spaces = false;        ///< never answers a registration
   bool holds_restores = false;        ///< until FakeStore::end_restores()
   std::set<Op> unanswered;            ///< takes these and keeps them until answer_now()
   std::set<Op> hangs_up_on;
@@ -64,6 +65,8 @@ class FakeDaemon {
   [[nodiscard]] std::uint32_t directory_acks() const { return directory_acks_.load(); }
   [[nodiscard]] std::uint32_t goodbyes() const { return goodbyes_.load(); }
   [[nodiscard]] std::uint32_t hellos() const { return hellos_.load(); }
+  /// Of spaces, answered or not.
+  [[nodiscard]] std::uint32_t registrations() const { return registrations_.load(); }
   /// Refills of stocks that were carried out.
   [[nodiscard]] std::uint32_t refills() const { return refills_.load(); }
   [[nodiscard]] std::uint32_t writing_count();
@@ -134,7 +137,7 @@ class FakeDaemon {
   UniqueFd listener_;
   std::uint64_t next_session_ = 1;
   std::uint32_t next_epoch_ = 1;
-  std::atomic<std::uint32_t> directory_acks_{0}, goodbyes_{0}, hellos_{0}, refills_{0};
+  std::atomic<std::uint32_t> directory_acks_{0}, goodbyes_{0}, hellos_{0}, refills_{0}, registrations_{0};
   std::atomic<bool> is_stopping_{false};
   std::thread thread_;
 };

@@ -14,6 +14,8 @@
 namespace kvtier::test {
 
 void FakeDaemon::register_space(Peer& peer, const Message& message) {
+  ++registrations_;
+  if (misbehaviour_.ignores_spaces) return;
   const std::uint32_t sequence = message.header().sequence;
   const auto encoding = message.tail<RegisterSpace>();
   const Result<Spec> spec = decode_spec(encoding);

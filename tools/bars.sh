@@ -317,6 +317,20 @@ bar_kvsim_hints() { # what engines tell, on the dense trace, beside LRU and besi
   done
 }
 
+bar_kvsim_daemon() { # 5,000 requests through a daemon in a minute, beside kvsim: what differs are uses within 50 ms and free slots
+  [[ -d $traces ]] || { note MISSED "no ${traces/#$root\//}: name the folder of the traces with --traces"; return; }
+  local blocks simulated trace=$traces/mooncake-fast25/conversation_trace.jsonl.zst
+  for blocks in 4000 10000; do
+    measure "kvsim-daemon-$blocks-simulated" "$build/bin/kvsim" replay "$trace" --policy default --capacity-blocks "$blocks" \
+      --requests 5000 --interval-ms 12 --json
+    simulated=$(json_value "$object" hit_ratio)
+    measure "kvsim-daemon-$blocks" kvbench trace "$trace" --disk-bytes 0 --host-blocks "$blocks" --requests 5000 --interval-ms 12
+    expect errors == 0
+    expect hit_ratio ">" "$(awk "BEGIN { printf \"%.4f\", ${simulated:-1} - 0.015 }")"
+    expect hit_ratio "<" "$(awk "BEGIN { printf \"%.4f\", ${simulated:-0} + 0.015 }")"
+  done
+}
+
 bar_kvsim_cost() { # decisions of the default policy with a million blocks
   measure kvsim-cost "$build/bin/kvsim" cost --policy default --blocks 1000000
   expect ns_per_decision "<" 2000

@@ -149,6 +149,8 @@ CLI::App* trace_add(CLI::App& app, TraceOptions& to) {
       ->check(Range(std::uint64_t{0}, kMiB * kMiB));
   command->add_option("--requests", to.requests, "of the trace, from its beginning; 0 is all of them");
   command->add_option("--clients", to.clients, "clients that take the requests in turn")->check(Range(1, 16));
+  command->add_option("--interval-ms", to.interval_ms, "between requests; 0 is as fast as they go")
+      ->check(Range(0.0, 1e6));
   return command;
 }
 

@@ -89,6 +89,7 @@ struct TraceOptions {
   std::uint64_t budget_bytes_per_day = 0;               ///< 0: no limit
   std::uint64_t requests = 0;                           ///< of the trace, from its beginning; 0: all
   unsigned clients = 1;
+  double interval_ms = 0;  ///< between requests; 0: as fast as they go
 };
 
 /// One file each.

@@ -2,6 +2,7 @@
 // compare it, then reserve, fill and commit the rest.
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -26,13 +27,19 @@ class Requests {
         requests_max_(options.requests == 0
                           ? trace_.requests.size()
                           : std::min<std::uint64_t>(options.requests, trace_.requests.size())),
+        interval_ns_(options.interval_ms * static_cast<double>(kNsPerMs)),
         seen_(trace_.unique),
         board_(board) {}
 
+  // Not before its time.
   bool next(std::vector<Key>& keys) {
     const std::lock_guard lock(mutex_);
     const std::uint64_t at = board_.requests.load();
     if (at == requests_max_) return false;
+    if (at == 0) start_ns_ = now_ns();
+    const TimeNs due_ns = start_ns_ + static_cast<TimeNs>(interval_ns_ * static_cast<double>(at));
+    if (const TimeNs now = now_ns(); now < due_ns)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(due_ns - now));
     board_.requests.store(at + 1);
     const std::span<const sim::BlockNumber> blocks = trace_.blocks_of(trace_.requests[at]);
     board_.references.fetch_add(blocks.size());
@@ -58,6 +65,8 @@ class Requests {
   std::mutex mutex_;
   const sim::Trace trace_;
   const std::uint64_t requests_max_;
+  const double interval_ns_;
+  TimeNs start_ns_ = 0;
   std::vector<bool> seen_;  ///< by block
   TraceBoard& board_;
 };

@@ -20,7 +20,7 @@ ADAPTERS = {
     "xxhash": ["libkvclient/base/checksum.cc"],
     "openssl": ["libkvclient/base/digest.cc"],
     "systemd": ["daemon/app/service_manager.cc", "daemon/observe/journal.cc"],
-    "pybind11": ["libkvclient/python/binding/call.h"],
+    "pybind11": ["libkvclient/python/binding/gil.h"],
     "gtest": ["tests/*"],
     "gmock": ["tests/*"],
     "benchmark": ["tools/kvbench/*"],

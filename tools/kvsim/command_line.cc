@@ -43,6 +43,31 @@ void what_to_replay_add(CLI::App& command, Options& to) {
       ->check(CLI::Range(0.0001, 100.0));
 }
 
+void tiers_add(CLI::App& command, TierOptions& to) {
+  command
+      .add_option("--nvme-pct", to.nvme_percent,
+                  "an NVMe tier for so many of the different blocks, under `default`")
+      ->check(CLI::Range(0.0001, 1000.0));
+  command.add_option("--segment-blocks", to.segment_blocks, "that it reclaims at once")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command.add_option("--block-tokens", to.block_tokens, "of a block of the trace")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command.add_option("--block-bytes", to.block_bytes, "of a block of the trace")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  command.add_option("--host-gb-per-s", to.host_gb_per_s, "from memory to the GPU")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  command.add_option("--nvme-gb-per-s", to.nvme_gb_per_s, "from NVMe to memory")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  command.add_option("--prefill-tokens-per-s", to.prefill_tokens_per_s, "that are computed")
+      ->check(CLI::Range(0.001, 1e9))
+      ->capture_default_str();
+}
+
 CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
   CLI::App* command = app.add_subcommand("replay", "the prefix hits of a trace under a policy");
   what_to_replay_add(*command, to);
@@ -58,6 +83,7 @@ CLI::App* replay_add(CLI::App& app, ReplayOptions& to) {
           "`default` weighs it")
       ->delimiter(',')
       ->check(CLI::IsMember({"tool_call", "turn_ended", "session_ended", "all"}));
+  tiers_add(*command, to.tiers);
   command->add_flag("--json", to.is_json, "a JSON object a line, one for each capacity and policy");
   return command;
 }

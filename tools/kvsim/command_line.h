@@ -7,6 +7,7 @@
 
 #include "tools/kvsim/hint_queue.h"
 #include "tools/kvsim/longcontext.h"
+#include "tools/kvsim/tiers.h"
 
 namespace kvtier::sim {
 
@@ -18,6 +19,7 @@ struct ReplayOptions {
   std::uint64_t requests = 0;         ///< from the beginning; 0: all
   double interval_ms = 0;             ///< between requests; 0: the trace's times
   HintSet hints;
+  TierOptions tiers;
   bool is_json = false;
 };
 

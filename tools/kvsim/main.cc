@@ -31,6 +31,11 @@ std::vector<std::uint32_t> capacities(const Trace& trace, const ReplayOptions& o
 }
 
 int run_replay(const ReplayOptions& options) {
+  const std::vector<const Policy*> policies = chosen_policies(options.policies);
+  if (options.tiers.nvme_percent > 0 && !std::ranges::all_of(policies, &Policy::is_tree)) {
+    std::fprintf(stderr, "kvsim: --nvme-pct is for the daemon's own policy: add --policy default\n");
+    return 2;
+  }
   Result<Trace> trace = read_trace(options.trace);
   if (!trace.is_ok()) {
     std::fprintf(stderr, "kvsim: %s\n", trace.status().to_string().c_str());
@@ -40,8 +45,8 @@ int run_replay(const ReplayOptions& options) {
   if (options.interval_ms > 0) pace(trace.value(), options.interval_ms);
   std::vector<ReplayResult> results;
   for (const std::uint32_t capacity : capacities(trace.value(), options)) {
-    for (const Policy* policy : chosen_policies(options.policies)) {
-      results.push_back(replay(trace.value(), *policy, capacity, options.hints));
+    for (const Policy* policy : policies) {
+      results.push_back(replay(trace.value(), *policy, capacity, options.hints, options.tiers));
       if (options.is_json) std::printf("%s\n", to_json(results.back()).c_str());
     }
   }

@@ -1,4 +1,5 @@
 #include "daemon/policy/prefix_tree.h"
+#include "tools/kvsim/disk_log.h"
 #include "tools/kvsim/hint_queue.h"
 #include "tools/kvsim/replay.h"
 #include "tools/kvsim/residents.h"
@@ -8,37 +9,61 @@ namespace {
 
 class TreeReplay final : LeafListener {
  public:
-  TreeReplay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks, HintSet hints)
+  TreeReplay(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks, HintSet hints,
+             const TierOptions& tiers)
       : trace_(trace),
         hints_(trace, hints),
         residents_(capacity_blocks, trace.unique),
         tree_(residents_.table(), this),
         evictor_(policy.make(residents_.table())),
-        last_requests_(trace.unique) {
+        last_requests_(trace.unique),
+        tiers_(tiers),
+        meter_(tiers) {
     evictor_->set_capacity(capacity_blocks);
+    if (tiers.nvme_percent > 0)
+      disk_.emplace(capacity_of(trace, tiers.nvme_percent), tiers.segment_blocks, trace.unique);
   }
 
-  std::uint64_t run() {
+  TreeReplayed run() {
     std::uint64_t hits = 0;
     for (const Request& request : trace_.requests) {
       while (const std::optional<HintQueue::Due> due = hints_.take(request.time_ms)) give(*due);
       ++request_;
-      hits += serve(trace_.blocks_of(request), static_cast<std::uint32_t>(request.time_ms));
+      const std::span<const BlockNumber> blocks = trace_.blocks_of(request);
+      const Found found = serve(blocks, static_cast<std::uint32_t>(request.time_ms));
+      hits += found.host + found.nvme;
+      if (disk_) meter_.add(blocks.size(), found);
       hints_.served(request_ - 1);
     }
-    return hits;
+    return {.hits = hits, .tiers = costs()};
   }
 
  private:
-  std::size_t serve(std::span<const BlockNumber> blocks, std::uint32_t now_ms) {
+  Found serve(std::span<const BlockNumber> blocks, std::uint32_t now_ms) {
     for (const BlockNumber number : blocks) last_requests_[number] = request_;
-    std::size_t hits = 0;
-    while (hits < blocks.size() && residents_.find(blocks[hits]) != BlockId::kNone) ++hits;
-    for (std::size_t i = hits; i-- > 0;) access(residents_.find(blocks[i]), now_ms);
-    BlockId parent = hits == 0 ? BlockId::kNone : residents_.find(blocks[hits - 1]);
-    for (std::size_t i = hits; i < blocks.size() && (!residents_.is_full() || make_room()); ++i)
+    Found found;
+    while (found.host < blocks.size() && residents_.find(blocks[found.host]) != BlockId::kNone) ++found.host;
+    for (std::size_t i = found.host; i-- > 0;) access(residents_.find(blocks[i]), now_ms);
+    BlockId parent = found.host == 0 ? BlockId::kNone : residents_.find(blocks[found.host - 1]);
+    bool is_prefix = true;
+    for (std::size_t i = found.host; i < blocks.size() && (!residents_.is_full() || make_room()); ++i) {
+      is_prefix = is_prefix && disk_ && disk_->has(blocks[i]);
+      if (is_prefix) {
+        ++found.nvme;
+        disk_->used(blocks[i]);
+      }
       parent = insert(blocks[i], parent, now_ms);
-    return hits;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::optional<TierCosts> costs() const {
+    if (!disk_) return std::nullopt;
+    TierCosts costs = meter_.costs();
+    costs.nvme_blocks = capacity_of(trace_, tiers_.nvme_percent);
+    costs.bytes_written = (disk_->puts() + disk_->moves()) * tiers_.block_bytes;
+    costs.write_amplification = disk_->write_amplification();
+    return costs;
   }
 
   // Of blocks that nobody used since.
@@ -58,6 +83,7 @@ class TreeReplay final : LeafListener {
 
   void access(BlockId block, std::uint32_t now_ms) {
     residents_.table()[block].access_ms = now_ms;
+    if (disk_) disk_->used(residents_.number_of(block));
     evictor_->access(block);
   }
 
@@ -74,6 +100,7 @@ class TreeReplay final : LeafListener {
     while (victim != BlockId::kNone && !may_leave(victim)) victim = evictor_->after(victim);
     if (victim == BlockId::kNone) return false;
     evictor_->remember(victim);
+    if (disk_) disk_->put(residents_.number_of(victim));
     evictor_->remove(victim);
     tree_.detach(victim);
     residents_.remove(victim);
@@ -90,13 +117,16 @@ class TreeReplay final : LeafListener {
   std::unique_ptr<Evictor> evictor_;
   std::vector<std::uint32_t> last_requests_;  // by block number: the last one that has it, counted from 1
   std::uint32_t request_ = 0;
+  const TierOptions tiers_;
+  std::optional<DiskLog> disk_;
+  TierMeter meter_;
 };
 
 }  // namespace
 
-std::uint64_t replay_tree(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks,
-                          HintSet hints) {
-  return TreeReplay(trace, policy, capacity_blocks, hints).run();
+TreeReplayed replay_tree(const Trace& trace, const Policy& policy, std::uint32_t capacity_blocks,
+                         HintSet hints, const TierOptions& tiers) {
+  return TreeReplay(trace, policy, capacity_blocks, hints, tiers).run();
 }
 
 }  // namespace kvtier::sim

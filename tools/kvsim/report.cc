@@ -18,6 +18,14 @@ std::string cell(const char* format, auto value) {
   return text;
 }
 
+nlohmann::ordered_json to_object(const TierCosts& costs) {
+  return {{"nvme_blocks", costs.nvme_blocks},     {"hits_host", costs.hits_host},
+          {"hits_nvme", costs.hits_nvme},         {"bytes_restored", costs.bytes_restored},
+          {"bytes_written", costs.bytes_written}, {"write_amplification", costs.write_amplification},
+          {"ttft_ms_mean", costs.ttft_ms_mean},   {"ttft_ms_p50", costs.ttft_ms_p50},
+          {"ttft_ms_p99", costs.ttft_ms_p99},     {"ttft_ms_mean_uncached", costs.ttft_ms_mean_uncached}};
+}
+
 // In order of their first appearance.
 template <class T>
 std::vector<T> distinct(const std::vector<ReplayResult>& results, T ReplayResult::*member) {
@@ -31,13 +39,14 @@ std::vector<T> distinct(const std::vector<ReplayResult>& results, T ReplayResult
 }  // namespace
 
 std::string to_json(const ReplayResult& result) {
-  const nlohmann::ordered_json object = {{"policy", result.policy},
-                                         {"capacity_blocks", result.capacity_blocks},
-                                         {"references", result.references},
-                                         {"hits", result.hits},
-                                         {"hit_ratio", result.hit_ratio()},
-                                         {"hints", result.is_with_hints},
-                                         {"references_per_s", references_per_s(result)}};
+  nlohmann::ordered_json object = {{"policy", result.policy},
+                                   {"capacity_blocks", result.capacity_blocks},
+                                   {"references", result.references},
+                                   {"hits", result.hits},
+                                   {"hit_ratio", result.hit_ratio()},
+                                   {"hints", result.is_with_hints},
+                                   {"references_per_s", references_per_s(result)}};
+  if (result.tiers) object.update(to_object(*result.tiers));
   return object.dump();
 }
 

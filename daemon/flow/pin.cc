@@ -21,7 +21,9 @@ void count_block(StoreState& state, BlockRecord& record) {
   state.tenants[record.tenant].pinned_bytes += state.slab_of(record.slot).slot_bytes();
   ++state.stats.blocks_pinned;
 }
-void uncount_block(StoreState& state, BlockRecord& record) {
+void uncount_block(StoreState& state, BlockId id) {
+  BlockRecord& record = state.blocks[id];
+  state.class_of(record).evictor->released(id);
   record.flags &= static_cast<std::uint16_t>(~kBlockPinned);
   state.tenants[record.tenant].pinned_bytes -= state.slab_of(record.slot).slot_bytes();
   --state.stats.blocks_pinned;
@@ -77,7 +79,7 @@ void end_one(StoreState& state, BlockId id, std::uint64_t session_id) {
   if (hold.first.session_id == 0) std::swap(hold.first, hold.second);
   if (hold.first.session_id != 0) return;
   state.pin_holds.erase(index_of(id));
-  uncount_block(state, state.blocks[id]);
+  uncount_block(state, id);
 }
 
 // Whoever is gone cannot take its own back: anybody may.
@@ -120,7 +122,7 @@ bool pin_drop(StoreState& state, BlockId id) {
   leave(state, id, hold->second.first);
   leave(state, id, hold->second.second);
   state.pin_holds.erase(hold);
-  uncount_block(state, state.blocks[id]);
+  uncount_block(state, id);
   return true;
 }
 

@@ -37,6 +37,8 @@ class Evictor {
   /// others.
   virtual void defer(BlockId block) = 0;
 
+  /// What kept a block that was deferred is over. Blocks that the evictor does not have are no matter.
+  virtual void released(BlockId) {}
   /// Looked at in a pass, and some of what continues it stays. `is_clean`: in a pass for blocks that are on disk, where what
   /// is cold keeps its place.
   virtual void passed_over(BlockId block, bool is_clean) {

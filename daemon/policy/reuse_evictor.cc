@@ -200,6 +200,12 @@ void ReuseEvictor::defer(BlockId block) {
   list(block, kDeferred);
 }
 
+void ReuseEvictor::released(BlockId block) {
+  if (!entry_of(block).is_known() || entry_of(block).list() != kDeferred) return;
+  unlist(block);
+  list_coldest(block);
+}
+
 void ReuseEvictor::passed_over(BlockId block, bool /*is_clean*/) {
   unlist(block);
 }

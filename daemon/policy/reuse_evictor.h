@@ -27,6 +27,7 @@ class ReuseEvictor final : public Evictor {
   void remove(BlockId block) override;
   void hint(BlockId block, UseHint hint, WrappingMs now_ms) override;
   void defer(BlockId block) override;
+  void released(BlockId block) override;
   void passed_over(BlockId block, bool is_clean) override;
   bool became_leaf(BlockId block, BlockId next) override;
   BlockId coldest() override { return first_from(0); }

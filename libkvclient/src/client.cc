@@ -24,13 +24,20 @@ std::string default_socket() {
   return is_set ? from_environment : kDefaultSocket;
 }
 
+// The program's, as kvctl can show it.
+std::string default_name() {
+  std::string name(::program_invocation_short_name);
+  name.resize(std::min<std::size_t>(name.size(), kNameBytes - 1));
+  std::ranges::replace_if(
+      name, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return name;
+}
+
 ClientOptions options_of(const kvc_client_options& given) {
   ClientOptions options;
   options.socket_path = given.socket_path != nullptr ? given.socket_path : default_socket();
   options.namespace_name = text_or(given.namespace_name, "default");
-  options.client_name = text_or(given.client_name, ::program_invocation_short_name);
-  if (given.client_name == nullptr)
-    options.client_name.resize(std::min<std::size_t>(options.client_name.size(), 63));
+  options.client_name = given.client_name != nullptr ? given.client_name : default_name();
   if (given.deadline_ns != 0) options.deadline_ns = given.deadline_ns;
   options.is_required = (given.flags & KVC_REQUIRE) != 0;
   options.is_read_only = (given.flags & KVC_READ_ONLY) != 0;

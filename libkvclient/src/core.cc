@@ -87,7 +87,7 @@ Status Core::wait_for_first_attempt(std::unique_lock<std::mutex>& lock, TimeNs d
   (void)wait_locked(
       lock, [this] { return attempts_count_ > 0; }, deadline_ns);
   if (state_ == ConnectionState::kConnected) return Status::ok();
-  const bool is_away = attempts_count_ == 0 || last_error_.code() == Code::kUnavailable;
+  const bool is_away = attempts_count_ == 0 || is_passing(last_error_.code());
   if (is_away && !options.is_required) return Status::ok();
   if (attempts_count_ == 0)
     return {Code::kUnavailable, options.socket_path + ": no answer before the deadline"};

@@ -45,6 +45,11 @@ struct StockCall {
   std::uint64_t block_bytes;
 };
 
+/// Why there is no session may be over at the next attempt: the daemon is away, or all its places are taken.
+inline bool is_passing(Code why) {
+  return why == Code::kUnavailable || why == Code::kBusy;
+}
+
 enum class ConnectionState : std::uint8_t { kConnecting, kConnected, kRefused };
 
 /// How far the service thread is with the end of a client that is closed: what close() waits for.

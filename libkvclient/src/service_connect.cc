@@ -41,7 +41,7 @@ void Service::failed(const Status& why) {
   const std::lock_guard lock(core_.mutex_);
   ++core_.attempts_count_;
   core_.last_error_ = why;
-  core_.state_ = why.code() == Code::kUnavailable ? ConnectionState::kConnecting : ConnectionState::kRefused;
+  core_.state_ = is_passing(why.code()) ? ConnectionState::kConnecting : ConnectionState::kRefused;
   core_.changed_.notify_all();
 }
 

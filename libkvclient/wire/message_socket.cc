@@ -36,7 +36,9 @@ void take_fds(msghdr& message, std::vector<UniqueFd>& fds) {
 
 Status check_received(const Message& message, int flags, TakeFds policy) {
   if (policy == TakeFds::kTake && (flags & MSG_CTRUNC) != 0)
-    return {Code::kInvalid, "a message carries more descriptors than allowed"};
+    return {Code::kInvalid,
+            "a message's descriptors did not arrive: this process may have no more open files (ulimit -n, "
+            "LimitNOFILE), or the message carries more than the protocol allows"};
   if ((flags & MSG_TRUNC) != 0) {
     return {Code::kInvalid, "a message is longer than " + std::to_string(kMessageBytesMax) + " bytes"};
   }

@@ -130,8 +130,8 @@ typedef struct kvc_client_options {
   uint32_t reserved;
 } kvc_client_options;
 
-/* Connects. A daemon that is away or silent is no error without KVC_REQUIRE; a refusal (version, namespace)
- * is one. options may be NULL. Close with kvc_client_close. */
+/* Connects. A daemon that is away, silent or full is no error without KVC_REQUIRE: the client goes on trying. A refusal
+ * that does not pass (version, namespace) is one. options may be NULL. Close with kvc_client_close. */
 KVC_API int kvc_client_open(const kvc_client_options* options, kvc_client** client);
 /* Ends the session. Leases stay readable until released, slots writable until committed or aborted, which loses
  * them; everything else made from it answers KVC_STALE, calls of other threads that are under way included.

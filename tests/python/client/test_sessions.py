@@ -171,6 +171,9 @@ def test_a_read_only_client_reads_and_never_writes(daemon, space):
         check(other.acquire(keys), keys[:32])
         batch = other.reserve(keys[32:])
         assert batch[0].status == "unavailable" and batch[0].buffer is None
+        for call in (lambda: other.pin(keys, 1.0), lambda: other.unpin(keys)):
+            with pytest.raises(kvclient.Denied):
+                call()
         assert client.status()["is_read_only"]
 
 

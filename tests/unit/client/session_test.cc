@@ -77,6 +77,36 @@ TEST(ClientSession, ADeniedNamespaceIsAnError) {
   EXPECT_EQ(error_of_open(daemon.path(), KVC_DENIED), "uid 7 may not use namespace default");
 }
 
+// All places are taken: they come back.
+TEST(ClientSession, AFullDaemonIsWaitedForUnlessItIsRequired) {
+  FakeDaemon daemon({.refusal = Status(Code::kBusy, "limits.clients_max is 1")});
+  EXPECT_EQ(error_of_open(daemon.path(), KVC_BUSY, KVC_REQUIRE), "limits.clients_max is 1");
+  kvc_client* client = nullptr;
+  ASSERT_EQ(open_client(daemon.path(), &client), KVC_OK) << kvc_last_error();
+  kvc_client_status status{};
+  status.struct_size = sizeof status;
+  ASSERT_EQ(kvc_status(client, &status), KVC_OK);
+  EXPECT_EQ(status.connection, KVC_CONNECTING);
+  EXPECT_STREQ(status.last_error, "limits.clients_max is 1");
+  kvc_client_close(client);
+}
+
+TEST(ClientSession, ANameThatCannotBeShownIsNoObstacleWhenNobodyGaveIt) {
+  FakeDaemon daemon;
+  char* const own = ::program_invocation_short_name;
+  std::string name = "\xd0\xb8\n" + std::string(100, 'x');
+  ::program_invocation_short_name = name.data();
+  kvc_client* client = nullptr;
+  kvc_client_options options{};
+  options.struct_size = sizeof options;
+  options.socket_path = daemon.path().c_str();
+  options.flags = KVC_REQUIRE;
+  EXPECT_EQ(kvc_client_open(&options, &client), KVC_OK) << kvc_last_error();
+  ::program_invocation_short_name = own;
+  EXPECT_EQ(daemon.last_client_name(), "???" + std::string(60, 'x'));
+  kvc_client_close(client);
+}
+
 TEST(ClientSession, ASilentDaemonCostsOneDeadline) {
   FakeDaemon daemon({.is_silent = true});
   error_of_open(daemon.path(), KVC_UNAVAILABLE, KVC_REQUIRE, 30 * kMs);

@@ -128,6 +128,10 @@ TEST(ReuseEvictor, AnAgeLaterItIsColder) {
   EXPECT_EQ(order_of(forest.evictor()), (std::vector{old, young})) << "nothing is learned yet";
   forest.evictor().defer(old);
   EXPECT_EQ(order_of(forest.evictor()), (std::vector{young, old}));
+  forest.evictor().released(old);
+  forest.evictor().released(young);
+  EXPECT_EQ(order_of(forest.evictor()), (std::vector{old, young}));
+  forest.evictor().defer(old);
   forest.evictor().set_mark(young);
   forest.access(young);
   EXPECT_EQ(forest.evictor().mark(), old);

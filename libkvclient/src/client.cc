@@ -83,7 +83,8 @@ extern "C" int kvc_ping(kvc_client* client, uint64_t deadline_ns) try {
   if (client == nullptr) return client::report(Code::kInvalid, "kvc_ping: client must not be NULL");
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
-  client::Core& core = *client->core;
+  const std::shared_ptr<client::Core> kept = client->core;  // a close meanwhile ends the call, and the handle
+  client::Core& core = *kept;
   const Result<client::Link> link = core.link();
   if (!link.is_ok()) return client::report_counted(core, link.status());
   client::RequestCall call;

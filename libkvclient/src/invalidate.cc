@@ -41,9 +41,10 @@ extern "C" int kvc_invalidate_namespace(kvc_client* client, uint64_t deadline_ns
     return client::report(Code::kInvalid, "kvc_invalidate_namespace: client must not be NULL");
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
-  const Result<client::Link> link = client->core->link();
-  if (!link.is_ok()) return client::report_counted(*client->core, link.status());
-  return client::invalidate(*client->core, link.value(), SpaceId::kNone, deadline_ns, blocks);
+  const std::shared_ptr<client::Core> core = client->core;  // a close meanwhile ends the call, and the handle
+  const Result<client::Link> link = core->link();
+  if (!link.is_ok()) return client::report_counted(*core, link.status());
+  return client::invalidate(*core, link.value(), SpaceId::kNone, deadline_ns, blocks);
 } catch (...) {
   return client::report_exception();
 }

@@ -48,10 +48,11 @@ int kvc_space_register(kvc_client* client, const kvc_spec* spec, uint64_t deadli
   const Status alive = client::check_alive(*client);
   if (!alive.is_ok()) return client::report(alive);
   auto handle = std::make_unique<kvc_space>();  // first: nothing can fail once the space is registered
-  Result<std::shared_ptr<client::Space>> made = client::make_space(client->core, spec->spec);
+  const std::shared_ptr<client::Core> core = client->core;  // a close meanwhile ends the call, and the handle
+  Result<std::shared_ptr<client::Space>> made = client::make_space(core, spec->spec);
   if (!made.is_ok()) return client::report(made.status());
-  const Status added = client->core->space_add(made.value(), client::deadline_of(*client->core, deadline_ns));
-  if (!added.is_ok()) return client::report_counted(*client->core, added);
+  const Status added = core->space_add(made.value(), client::deadline_of(*core, deadline_ns));
+  if (!added.is_ok()) return client::report_counted(*core, added);
   handle->space = std::move(made).value();
   *space = handle.release();
   return KVC_OK;

@@ -42,7 +42,7 @@ class ReuseModel {
   static constexpr std::uint32_t kCells = kClasses * kAges;
 
   /// Of its arrays.
-  static constexpr std::uint64_t kBytes = kCells * (16 + 8 + 8 + 2 + 2);
+  static constexpr std::uint64_t kBytes = std::uint64_t{kCells} * (16 + 8 + 8 + 2 + 2);
 
   ReuseModel();
 

@@ -150,7 +150,7 @@ Status Core::space_add(const std::shared_ptr<Space>& space, TimeNs deadline_ns) 
     return space->binding.load() != 0 || !space->refusal.is_ok() || state_ != ConnectionState::kConnected;
   };
   (void)wait_locked(lock, is_answered, deadline_ns);
-  const Status status = is_closed.load() ? closed() : space->refusal;
+  Status status = is_closed.load() ? closed() : space->refusal;
   if (!status.is_ok()) std::erase(spaces_, space);
   return status;
 }

@@ -95,8 +95,7 @@ TEST_F(Install, a_cmake_project_finds_the_package) {
   fs::create_directory(dir_->file("project"));
   write("project/CMakeLists.txt",
         "cmake_minimum_required(VERSION 3.25)\nproject(engine LANGUAGES C CXX)\n"
-        "find_package(kvclient " KVTIER_VERSION
-        " REQUIRED)\nadd_executable(engine_c \"" +
+        "find_package(kvclient " KVTIER_VERSION " REQUIRED)\nadd_executable(engine_c \"" +
             find("share.c") + "\")\nadd_executable(engine_cc \"" + find("share.cc") +
             "\")\nforeach(engine engine_c engine_cc)\n"
             "  target_link_libraries(${engine} kvclient::kvclient)\nendforeach()\n");

@@ -14,8 +14,8 @@ struct TierOptions {
   std::uint32_t segment_blocks = 128;
   std::uint32_t block_tokens = 512;
   std::uint64_t block_bytes = std::uint64_t{512} * 131'072;  ///< 8B: 32 layers, 8 KV heads, 128, fp16
-  double host_gb_per_s = 55;                  ///< PCIe
-  double nvme_gb_per_s = 28;                  ///< four drives
+  double host_gb_per_s = 55;                                 ///< PCIe
+  double nvme_gb_per_s = 28;                                 ///< four drives
   double prefill_tokens_per_s = 10'000;
 };
 

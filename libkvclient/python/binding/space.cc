@@ -99,7 +99,8 @@ std::size_t pin(const Space& space, const py::object& keys_object, std::uint64_t
 
 void unpin(const Space& space, const py::object& keys_object, std::uint64_t deadline_ns) {
   const Keys keys(keys_object);
-  check_allowed(check_data_path(
+  check_allowed(check_space_path(
+      space,
       blocking([&] { return kvc_unpin(space.handle.get(), keys.data(), keys.count(), deadline_ns); })));
 }
 

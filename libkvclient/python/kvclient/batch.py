@@ -72,6 +72,7 @@ class Slot:
         """Makes the block visible. False: it is lost (the daemon went away; another was first, where it was reserved
         without claim), or, where is_open says so, the daemon stands still and did not take it before the deadline: then
         commit it again, or abort it. wait: return when the daemon did it."""
+        process_check(self._process)
         if self._native is None:
             raise _not_open(self)
         return slots_commit(self._space, [self], wait, deadline_s)
@@ -103,6 +104,7 @@ class Batch(list):
     def __init__(self, space, answers, code: int, text: str = ""):
         super().__init__(Slot(space, answer) for answer in answers)
         self._space = space
+        self._process = process_token()
         self.code = Code(code)
         self.text = text
 
@@ -111,6 +113,7 @@ class Batch(list):
 
         True where no slot was new: there is nothing to do. Raises Stale where there were new ones and none is open any
         more: a second call knows nothing of what became of them."""
+        process_check(self._process)
         still_open = [slot for slot in self if slot.is_open]
         if not still_open and any(slot.status == "new" for slot in self):
             raise Stale("the slots of the batch are committed or aborted")

@@ -129,7 +129,10 @@ class Space:
         return Match(ready, states)
 
     def pin(self, keys: bytes, ttl_s: float, deadline_s: float | None = None) -> int:
-        """Keeps blocks from eviction for ttl_s (at most a day; again: replaces its own expiry). How many are there."""
+        """Keeps blocks from eviction for ttl_s (at most a day; again: replaces its own expiry). How many are there.
+
+        Raises Denied where this client may only read, as unpin and invalidate do.
+        """
         return self._native.pin(keys, duration_ns(ttl_s, "ttl_s"), nanoseconds(deadline_s))
 
     def unpin(self, keys: bytes, deadline_s: float | None = None) -> None:

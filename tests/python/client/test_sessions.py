@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from helpers import check, make_spec, open_client, put, tokens, wait_until
+from helpers import check, make_spec, open_client, pattern, put, tokens, wait_until
 
 import kvclient
 
@@ -82,24 +82,58 @@ def test_u11_a_child_gets_an_error_and_can_open_its_own(daemon, client, space):
     keys = space.keys(tokens(1))
     put(space, keys)
     lease = space.acquire(keys)
+    batch = space.reserve(space.keys(tokens(1, first=500)))
+    nothing_new = space.reserve(keys)
     child = os.fork()
     if child == 0:
-        os._exit(child_status(daemon, client, space, lease, keys))
+        status = 99
+        try:
+            status = child_status(daemon, client, space, keys, lease, batch, nothing_new)
+        finally:
+            os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     check(lease, keys)
     assert client.ping()
-    put(space, space.keys(tokens(1, first=500)))
+    batch[0].buffer[:] = pattern(space.keys(tokens(1, first=500)))
+    assert batch.commit(wait=True), "what the child tried with it did nothing"
 
 
-def child_status(daemon, client, space, lease, keys) -> int:
+def child_status(daemon, client, space, keys, lease, batch, nothing_new) -> int:
     """In the child: 0 if everything is as it should be."""
-    data_path = (lambda: space.match(keys), lambda: space.acquire(keys), lambda: space.reserve(keys))
-    for number, call in enumerate((*data_path, client.stats, lambda: lease[0]), start=1):
+    calls = (
+        lambda: space.match(keys),
+        lambda: space.acquire(keys),
+        lambda: space.acquire(keys, verify=True),
+        lambda: space.reserve(keys),
+        lambda: space.reserve(keys, claim=False),
+        lambda: space.wait(keys),
+        lambda: space.restore(keys),
+        lambda: space.pin(keys, 1),
+        lambda: space.unpin(keys),
+        space.invalidate,
+        lambda: space.keys(tokens(1)),
+        lambda: space.part_range(0),
+        lambda: space.get_or_compute(tokens(1), lambda index, buffer: None),
+        lambda: client.space(make_spec()),
+        lambda: client.connected,
+        client.ping,
+        client.stats,
+        client.status,
+        client.invalidate_namespace,
+        lambda: lease[0],
+        lambda: batch[0].buffer,
+        lambda: batch[0].commit(),
+        lambda: batch.commit(),
+        lambda: batch.commit(wait=True),
+        nothing_new.commit,
+    )
+    for number, call in enumerate(calls, start=1):
         try:
             call()
         except kvclient.Stale:
             continue
         return number
+    batch.abort()  # what gives up only forgets
     lease.release()
     client.close()
     with open_client(daemon.socket) as own:
@@ -171,10 +205,13 @@ def test_a_read_only_client_reads_and_never_writes(daemon, space):
         check(other.acquire(keys), keys[:32])
         batch = other.reserve(keys[32:])
         assert batch[0].status == "unavailable" and batch[0].buffer is None
-        for call in (lambda: other.pin(keys, 1.0), lambda: other.unpin(keys)):
+        assert client.status()["is_read_only"]
+        pins = (lambda: other.pin(keys, 1), lambda: other.unpin(keys))
+        for call in (*pins, other.invalidate, client.invalidate_namespace):
             with pytest.raises(kvclient.Denied):
                 call()
-        assert client.status()["is_read_only"]
+        with other.get_or_compute(tokens(2), lambda index, buffer: None) as blocks:
+            assert len(blocks) == 2 and blocks.computed == [1]
 
 
 def test_what_a_client_says_of_itself(client, space):

@@ -34,11 +34,19 @@ void take_fds(msghdr& message, std::vector<UniqueFd>& fds) {
   }
 }
 
-Status check_received(const Message& message, int flags, TakeFds policy) {
-  if (policy == TakeFds::kTake && (flags & MSG_CTRUNC) != 0)
+// The kernel cuts the list where the buffer ends, or where this process may have no more.
+Status lost_descriptors(std::size_t received) {
+  if (received >= kMessageFdsMax) {
     return {Code::kInvalid,
-            "a message's descriptors did not arrive: this process may have no more open files (ulimit -n, "
-            "LimitNOFILE), or the message carries more than the protocol allows"};
+            "a message carries more descriptors than the " + std::to_string(kMessageFdsMax) + " allowed"};
+  }
+  return {Code::kInvalid,
+          "a message's descriptors did not arrive: this process may have no more open files; raise the "
+          "limit (ulimit -n, LimitNOFILE=), or close some"};
+}
+
+Status check_received(const Message& message, int flags, TakeFds policy) {
+  if (policy == TakeFds::kTake && (flags & MSG_CTRUNC) != 0) return lost_descriptors(message.fds.size());
   if ((flags & MSG_TRUNC) != 0) {
     return {Code::kInvalid, "a message is longer than " + std::to_string(kMessageBytesMax) + " bytes"};
   }

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -107,9 +109,27 @@ TEST_F(MessageSocket, TooManyDescriptorsLeakNone) {
   const int before = open_fds();
   for (int i = 0; i < 4; ++i) {
     send_many_fds(static_cast<int>(kMessageFdsMax) + 3);
-    EXPECT_EQ(receive_message(there_.get()).code(), Code::kInvalid);
+    const Result<Message> got = receive_message(there_.get());
+    EXPECT_EQ(got.code(), Code::kInvalid);
+    EXPECT_NE(got.status().message().find("more descriptors than the"), std::string::npos);
   }
   EXPECT_EQ(open_fds(), before);
+}
+
+TEST_F(MessageSocket, WhoHasNoDescriptorsLeftIsToldOfTheLimit) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const int next = ::fcntl(here_.get(), F_DUPFD, 0);  // the lowest that is free
+  ::close(next);
+  send_many_fds(2);
+  const int before = open_fds();
+  const rlimit one_more{static_cast<rlim_t>(next) + 1, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  const Result<Message> got = receive_message(there_.get());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(open_fds(), before);
+  EXPECT_EQ(got.code(), Code::kInvalid);
+  EXPECT_NE(got.status().message().find("LimitNOFILE"), std::string::npos) << got.status().message();
 }
 
 TEST_F(MessageSocket, UnwantedDescriptorsAreDropped) {

@@ -45,9 +45,19 @@ struct StockCall {
   std::uint64_t block_bytes;
 };
 
-/// Why there is no session may be over at the next attempt: the daemon is away, or all its places are taken.
+/// Why there is no session may be over at the next attempt: the daemon is away, full, or short of something. The rest a
+/// person has to mend: what was asked for, or who asks.
 inline bool is_passing(Code why) {
-  return why == Code::kUnavailable || why == Code::kBusy;
+  switch (why) {
+    case Code::kInvalid:
+    case Code::kDenied:
+    case Code::kNotFound:
+    case Code::kVersion:
+    case Code::kUnsupported:
+      return false;
+    default:
+      return true;
+  }
 }
 
 enum class ConnectionState : std::uint8_t { kConnecting, kConnected, kRefused };

@@ -130,8 +130,12 @@ typedef struct kvc_client_options {
   uint32_t reserved;
 } kvc_client_options;
 
-/* Connects. A daemon that is away, silent or full is no error without KVC_REQUIRE: the client goes on trying. A refusal
- * that does not pass (version, namespace) is one. options may be NULL. Close with kvc_client_close. */
+/* Connects. options may be NULL. Close with kvc_client_close. An error is what a person has to mend: KVC_INVALID (an
+ * option), KVC_DENIED (the socket, or a namespace that this user may not use), KVC_NOT_FOUND (the namespace),
+ * KVC_VERSION, KVC_UNSUPPORTED; and KVC_SYSTEM where the client cannot have its own thread and descriptor. All else passes
+ * and is none without KVC_REQUIRE: a daemon that is away or silent, has no place for another client (KVC_BUSY;
+ * limits.clients_max), or is short of something (KVC_NO_SPACE, KVC_SYSTEM). Then the client is open, everything is a
+ * miss, it goes on trying, and kvc_status says why in last_error. */
 KVC_API int kvc_client_open(const kvc_client_options* options, kvc_client** client);
 /* Ends the session. Leases stay readable until released, slots writable until committed or aborted, which loses
  * them; everything else made from it answers KVC_STALE, calls of other threads that are under way included.
@@ -140,6 +144,7 @@ KVC_API void kvc_client_close(kvc_client* client);
 /* A round trip to the daemon. */
 KVC_API int kvc_ping(kvc_client* client, uint64_t deadline_ns);
 
+/* KVC_REFUSED: with an error as above, after the client had been open; it goes on trying. */
 enum kvc_connection { KVC_CONNECTED = 1, KVC_CONNECTING = 2, KVC_REFUSED = 3, KVC_CLOSED = 4 };
 
 typedef struct kvc_client_status {

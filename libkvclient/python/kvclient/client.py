@@ -12,7 +12,8 @@ from .spec import Spec
 
 
 class Client:
-    """Opens whether the daemon is there or not; a refusal (version, namespace) raises.
+    """Opens whether the daemon is there, and has a place for another client, or not; a refusal that does not pass by
+    itself (an option, the namespace, the version) raises.
 
     socket: None: $KVTIER_SOCKET, else /run/kvtier/kvtierd.sock. deadline_s: default of all calls of it and its spaces.
     verify: every acquire of its spaces is one with verify=True.

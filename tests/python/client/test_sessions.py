@@ -197,6 +197,17 @@ def test_refusals_raise(daemon):
         kvclient.Client(daemon.socket, name="a\0b")
 
 
+def test_a_client_for_which_there_is_no_place_has_one_later(make_daemon):
+    daemon = make_daemon(**{"limits.clients_max": "1"})
+    with open_client(daemon.socket) as first, kvclient.Client(daemon.socket, deadline_s=10) as second:
+        space = second.space(make_spec())
+        keys = space.keys(tokens(1))
+        assert not second.connected and "clients_max" in second.status()["last_error"]
+        assert space.match(keys).ready == 0
+        first.close()
+        wait_until(lambda: space.reserve(keys)[0].status == "new")
+
+
 def test_a_read_only_client_reads_and_never_writes(daemon, space):
     keys = space.keys(tokens(2))
     put(space, keys[:32])

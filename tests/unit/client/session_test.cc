@@ -77,18 +77,27 @@ TEST(ClientSession, ADeniedNamespaceIsAnError) {
   EXPECT_EQ(error_of_open(daemon.path(), KVC_DENIED), "uid 7 may not use namespace default");
 }
 
-// All places are taken: they come back.
-TEST(ClientSession, AFullDaemonIsWaitedForUnlessItIsRequired) {
-  FakeDaemon daemon({.refusal = Status(Code::kBusy, "limits.clients_max is 1")});
-  EXPECT_EQ(error_of_open(daemon.path(), KVC_BUSY, KVC_REQUIRE), "limits.clients_max is 1");
-  kvc_client* client = nullptr;
-  ASSERT_EQ(open_client(daemon.path(), &client), KVC_OK) << kvc_last_error();
-  kvc_client_status status{};
-  status.struct_size = sizeof status;
-  ASSERT_EQ(kvc_status(client, &status), KVC_OK);
-  EXPECT_EQ(status.connection, KVC_CONNECTING);
-  EXPECT_STREQ(status.last_error, "limits.clients_max is 1");
-  kvc_client_close(client);
+// An engine starts without its cache, and has it when there is a place.
+TEST(ClientSession, ARefusalThatPassesIsNoErrorUnlessTheDaemonIsRequired) {
+  for (const Code code : {Code::kBusy, Code::kNoSpace, Code::kDeadline, Code::kSystem}) {
+    FakeDaemon daemon({.refusal = Status(code, "not now")});
+    EXPECT_EQ(error_of_open(daemon.path(), static_cast<int>(code), KVC_REQUIRE), "not now");
+    const TestClient client(daemon.path());
+    EXPECT_EQ(client.status().connection, KVC_CONNECTING);
+    EXPECT_STREQ(client.status().last_error, "not now");
+    EXPECT_EQ(client.ready(keys_from(0, 1)), 0U);
+    daemon.change({});
+    wait_until([&] { return client.is_usable(); });
+    client.put(keys_from(0, 1));
+  }
+}
+
+TEST(ClientSession, ARefusalThatDoesNotPassIsAnError) {
+  for (const Code code :
+       {Code::kInvalid, Code::kDenied, Code::kNotFound, Code::kVersion, Code::kUnsupported}) {
+    FakeDaemon daemon({.refusal = Status(code, "never")});
+    EXPECT_NE(error_of_open(daemon.path(), static_cast<int>(code)).find("never"), std::string::npos);
+  }
 }
 
 TEST(ClientSession, ANameThatCannotBeShownIsNoObstacleWhenNobodyGaveIt) {

@@ -29,7 +29,7 @@ std::string default_name() {
   std::string name(::program_invocation_short_name);
   name.resize(std::min<std::size_t>(name.size(), kNameBytes - 1));
   std::ranges::replace_if(
-      name, [](char c) { return c < ' ' || c > '~'; }, '?');
+      name, [](char each) { return !is_printable(each); }, '?');
   return name;
 }
 

@@ -118,7 +118,11 @@ Result<Link> Core::link() const {
                 session_->has_stock(),
                 session_->has_sums(),
                 session_->has_sync()};
-  return Status(Code::kUnavailable, "no daemon at " + options.socket_path + ": " + last_error_.message());
+  // What connect() meets names the path.
+  const std::string& why = last_error_.message();
+  const bool is_named = why.find(options.socket_path) != std::string::npos;
+  const std::string where = is_named ? "no daemon: " : "no daemon at " + options.socket_path + ": ";
+  return Status(Code::kUnavailable, where + (attempts_count_ == 0 ? "not connected yet" : why));
 }
 
 Result<BoundLink> Core::bound_link(const Space& space) const {

@@ -125,6 +125,18 @@ Status check_welcome(const Message& message, const Welcome& welcome) {
   return Status::ok();
 }
 
+// Does not repeat the name, which may be of any length and content.
+Status check_name(const std::string& field, const std::string& name) {
+  if (name.size() >= kNameBytes) {
+    return {Code::kInvalid, field + " has " + std::to_string(name.size()) + " bytes; at most " +
+                                std::to_string(kNameBytes - 1)};
+  }
+  const auto wrong = std::ranges::find_if(name, [](char each) { return !is_printable(each); });
+  if (wrong == name.end()) return Status::ok();
+  return {Code::kInvalid, field + " may have printable ASCII characters only, unlike its byte " +
+                              std::to_string(wrong - name.begin())};
+}
+
 }  // namespace
 
 Result<Handshake> shake_hands(const ClientOptions& options, const ResumeProof& proof, TimeNs deadline_ns,
@@ -156,12 +168,10 @@ Status check_options(const ClientOptions& options) {
     return {Code::kInvalid,
             "socket_path has " + std::to_string(options.socket_path.size()) + " bytes; at most 107"};
   }
-  if (options.namespace_name.empty() || options.namespace_name.size() >= kNameBytes) {
-    return {Code::kInvalid, "namespace_name \"" + options.namespace_name + "\" must have 1 to 63 bytes"};
-  }
-  if (options.client_name.size() >= kNameBytes)
-    return {Code::kInvalid, "client_name must have at most 63 bytes"};
-  return Status::ok();
+  if (options.namespace_name.empty())
+    return {Code::kInvalid, "namespace_name is empty; NULL means \"default\""};
+  KV_RETURN_IF_ERROR(check_name("namespace_name", options.namespace_name));
+  return check_name("client_name", options.client_name);
 }
 
 }  // namespace kvtier::client

@@ -45,6 +45,11 @@ struct Interruption {
 Result<Handshake> shake_hands(const ClientOptions& options, const ResumeProof& proof, TimeNs deadline_ns,
                               const Interruption& interruption);
 
+/// Of a name: what may reach logs and terminals.
+constexpr bool is_printable(char each) {
+  return each >= ' ' && each <= '~';
+}
+
 /// kInvalid when a path or name does not fit the wire.
 Status check_options(const ClientOptions& options);
 

@@ -54,9 +54,10 @@ WritableBytes::WritableBytes(const py::handle& object) {
     throw py::error_already_set();
 }
 
-Keys::Keys(const py::handle& object) : bytes_(object), count_(bytes_.size() / kKeyBytes) {
+Keys::Keys(const py::handle& object, const char* name) : bytes_(object), count_(bytes_.size() / kKeyBytes) {
   if (bytes_.size() % kKeyBytes != 0) {
-    raise_error(KVC_INVALID, "keys: " + std::to_string(bytes_.size()) + " bytes are not whole keys of 32");
+    raise_error(KVC_INVALID,
+                std::string(name) + ": " + std::to_string(bytes_.size()) + " bytes are not whole keys of 32");
   }
   data_ = static_cast<const kvc_key*>(bytes_.data());
   if (reinterpret_cast<std::uintptr_t>(data_) % alignof(kvc_key) == 0) return;

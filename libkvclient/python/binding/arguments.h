@@ -41,7 +41,8 @@ class WritableBytes {
 /// Keys laid end to end. Copied only where the buffer is not aligned as kvc_key.
 class Keys {
  public:
-  explicit Keys(const py::handle& object);
+  /// `name`: the argument's, for who gave something else.
+  explicit Keys(const py::handle& object, const char* name = "keys");
   [[nodiscard]] const kvc_key* data() const { return data_; }
   [[nodiscard]] std::size_t count() const { return count_; }
 

@@ -64,7 +64,7 @@ py::memoryview Slot::buffer() const {
 py::tuple reserve(const Space& space, const py::object& keys_object, const py::object& parent,
                   std::uint32_t flags, std::uint64_t deadline_ns) {
   const Keys keys(keys_object);
-  const Keys parents(parent);
+  const Keys parents(parent, "parent");
   kvc_reserve_options options{};
   options.struct_size = sizeof options;
   options.parent = one_parent(parents);

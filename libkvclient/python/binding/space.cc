@@ -20,7 +20,7 @@ py::bytes keys_of(const Space& space, const py::object& tokens, const py::object
                   const py::object& parent) {
   const std::vector<std::uint32_t> words = tokens_of(tokens);
   const Bytes salt_bytes(salt);
-  const Keys parents(parent);
+  const Keys parents(parent, "parent");
   const kvc_key* parent_key = one_parent(parents);
   std::vector<kvc_key> keys(words.size() / space.facts.block_tokens);
   std::size_t count = 0;

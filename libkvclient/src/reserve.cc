@@ -4,7 +4,9 @@
 #include "libkvclient/src/reserve.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "libkvclient/base/fault_point.h"
@@ -202,6 +204,24 @@ Status reserve(Space& space, const Key& parent, std::span<const Key> keys, std::
   return way(space, bound.value(), parent, keys, flags, deadline_ns, slots);
 }
 
+// Of a call that is all or nothing, at most kRequestKeysMax: the daemon would grant the others, which is neither. Without
+// allocating, for KVC_NO_CLAIM.
+Status check_keys(std::span<const Key> keys) {
+  std::array<std::uint16_t, kRequestKeysMax> order;
+  const std::span<std::uint16_t> sorted = std::span(order).first(keys.size());
+  std::iota(sorted.begin(), sorted.end(), std::uint16_t{0});
+  std::ranges::sort(sorted, {}, [&](std::uint16_t i) { return std::pair(keys[i].words, i); });
+  std::size_t twice = keys.size();
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (keys[sorted[i]] == keys[sorted[i - 1]]) twice = std::min<std::size_t>(twice, sorted[i]);
+  }
+  const auto zero = static_cast<std::size_t>(std::ranges::find(keys, Key{}) - keys.begin());
+  if (zero == keys.size() && twice == keys.size()) return Status::ok();
+  const std::string which = "kvc_reserve: keys[" + std::to_string(std::min(zero, twice)) + "] ";
+  return {Code::kInvalid, which + (zero <= twice ? "is all zero, which names no block" : "is there twice") +
+                              ": all or nothing is nothing"};
+}
+
 // The arguments of kvc_reserve.
 struct ReserveArguments {
   const kvc_space* space;
@@ -217,7 +237,8 @@ Status check_request(const ReserveArguments& given, kvc_reserve_options& chosen)
   KV_RETURN_IF_ERROR(read_struct("kvc_reserve", given.options, chosen));
   KV_RETURN_IF_ERROR(check_flags("kvc_reserve", chosen.flags, KVC_ALL_OR_NOTHING | KVC_NO_CLAIM,
                                  "KVC_ALL_OR_NOTHING and KVC_NO_CLAIM"));
-  if ((chosen.flags & KVC_ALL_OR_NOTHING) == 0 || given.count <= kRequestKeysMax) return Status::ok();
+  if ((chosen.flags & KVC_ALL_OR_NOTHING) == 0) return Status::ok();
+  if (given.count <= kRequestKeysMax) return check_keys(as_keys(given.keys, given.count));
   return {Code::kInvalid, "kvc_reserve: all-or-nothing takes at most 4096 keys"};
 }
 

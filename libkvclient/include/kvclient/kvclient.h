@@ -326,7 +326,8 @@ typedef struct kvc_reserve_options {
 
 /* Asks for room. slots[i].code is set whatever is returned (KVC_UNAVAILABLE where the answer did not come); every slot with KVC_OK must be committed or
  * aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. With KVC_OK kvc_last_error() has the
- * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice.
+ * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice; all-or-nothing
+ * refuses the whole call for one: KVC_INVALID, in every slot too.
  *
  * KVC_NO_CLAIM: for a caller that would compute the blocks anyway. Keys that are there, or that others have
  * claimed, are answered from shared memory; the missing ones get slots of the client's stock (at most 64 slots, of

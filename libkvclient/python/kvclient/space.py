@@ -107,7 +107,8 @@ class Space:
         deadline_s: float | None = None,
         claim: bool = True,
     ) -> Batch:
-        """Asks for room for missing blocks. `parent`: the key of the block before keys[0].
+        """Asks for room for missing blocks. `parent`: the key of the block before keys[0]. all_or_nothing: no slot is new
+        where not all missing ones can be; a key that is zero or there twice is InvalidArgument then.
 
         claim=False: from the stock of slots granted ahead of need, where it has enough, without a round trip. Others may
         compute the same blocks; whoever commits first wins, the others' commit(wait=True) is False.

@@ -238,6 +238,20 @@ def test_a_key_that_is_none_or_there_twice_is_told(space):
         assert batch.text == ""
 
 
+def test_all_or_nothing_is_nothing_for_a_key_that_cannot_be(client, space):
+    keys = space.keys(tokens(1))
+    for wrong in (keys + bytes(32), keys + keys):
+        with pytest.raises(kvclient.InvalidArgument, match=r"keys\[1\]"):
+            space.reserve(wrong, all_or_nothing=True)
+    assert client.stats()["reservations_open"] == 0 and space.match(keys).states == b"\0"
+
+
+def test_a_parent_that_is_no_key_is_named(space):
+    for call in (lambda: space.keys(tokens(1), parent=b"xxxxx"), lambda: space.reserve(bytes(32), parent=b"xxxxx")):
+        with pytest.raises(kvclient.InvalidArgument, match="^parent: 5 bytes"):
+            call()
+
+
 def test_an_awaited_commit_tells_whether_its_own_block_is_there(space):
     lost = space.reserve(space.keys(tokens(1)))
     space.invalidate()

@@ -154,6 +154,29 @@ TEST(ClientWrite, DuplicatesInOneReserve) {
   EXPECT_EQ(client.ready(keys_from(1, 1)), 1U);
 }
 
+// The others would be granted: neither all nor nothing.
+TEST(ClientWrite, AllOrNothingIsNothingForAKeyThatCannotBe) {
+  FakeDaemon daemon;
+  const TestClient client(daemon.path());
+  const std::vector<kvc_key> zero = {key_of(0), kvc_key{}, key_of(1), key_of(0)};
+  const std::vector<kvc_key> twice = {key_of(0), key_of(1), key_of(2), key_of(1), key_of(0), kvc_key{}};
+  for (const std::uint32_t way : {0, static_cast<int>(KVC_NO_CLAIM)}) {
+    for (const auto& [keys, text] :
+         {std::pair(zero, "keys[1] is all zero"), std::pair(twice, "keys[3] is there twice")}) {
+      std::vector<kvc_slot> slots;
+      EXPECT_EQ(reserve_with(client, keys, KVC_ALL_OR_NOTHING | way, slots), KVC_INVALID);
+      EXPECT_NE(std::string(kvc_last_error()).find(text), std::string::npos) << kvc_last_error();
+      for (const kvc_slot& slot : slots) {
+        EXPECT_EQ(slot.code, KVC_INVALID);
+        EXPECT_EQ(slot.data, nullptr);
+      }
+    }
+  }
+  EXPECT_EQ(daemon.writing_count(), 0U);
+  std::vector<kvc_slot> none;
+  EXPECT_EQ(reserve_with(client, {}, KVC_ALL_OR_NOTHING, none), KVC_OK);
+}
+
 // The daemon sees two requests, the caller made one call.
 TEST(ClientWrite, TheSameKeyTwiceIsInvalidHoweverFarApart) {
   FakeDaemon daemon;

@@ -42,10 +42,9 @@ extern "C" {
 /* The closed set of outcomes; numbers never change. */
 enum kvc_code {
   KVC_OK = 0,
-  KVC_INVALID = 1,   /* the arguments are wrong; the text names the field. Do not retry. */
-  KVC_NOT_FOUND = 2, /* a miss */
-  KVC_EXISTS =
-      3, /* there already, in memory or on disk: kvc_restore and acquire it instead of computing it */
+  KVC_INVALID = 1,      /* the arguments are wrong; the text names the field. Do not retry. */
+  KVC_NOT_FOUND = 2,    /* a miss */
+  KVC_EXISTS = 3,       /* there already, in memory or on disk: kvc_restore and acquire it */
   KVC_PENDING = 4,      /* another client computes it: kvc_wait */
   KVC_NO_SPACE = 5,     /* memory is short; the cause says who holds it. Go on without the cache */
   KVC_DENIED = 6,       /* this peer may not do that */
@@ -65,8 +64,7 @@ enum kvc_cause {
   KVC_CAUSE_TIER_FULL = 1,
   KVC_CAUSE_PINNED_BY = 2, /* leases or pins hold the rest; `detail` is the pid that holds most */
   KVC_CAUSE_QUOTA = 3,
-  KVC_CAUSE_WRITER_BUSY =
-      4, /* a process has reserved the room and not ended that, or does not answer: `detail` is its pid */
+  KVC_CAUSE_WRITER_BUSY = 4, /* a process has reserved the room, or does not answer: `detail` is its pid */
   KVC_CAUSE_REQUEST_TOO_LARGE = 5,
   KVC_CAUSE_INVALIDATED =
       6, /* with KVC_STALE: the space is being invalidated, or was after the reservation. The
@@ -130,12 +128,10 @@ typedef struct kvc_client_options {
   uint32_t reserved;
 } kvc_client_options;
 
-/* Connects. options may be NULL. Close with kvc_client_close. An error is what a person has to mend: KVC_INVALID (an
- * option), KVC_DENIED (the socket, or a namespace that this user may not use), KVC_NOT_FOUND (the namespace),
- * KVC_VERSION, KVC_UNSUPPORTED; and KVC_SYSTEM where the client cannot have its own thread and descriptor. All else passes
- * and is none without KVC_REQUIRE: a daemon that is away or silent, has no place for another client (KVC_BUSY;
- * limits.clients_max), or is short of something (KVC_NO_SPACE, KVC_SYSTEM). Then the client is open, everything is a
- * miss, it goes on trying, and kvc_status says why in last_error. */
+/* Connects. options may be NULL. An error is what a person has to mend: KVC_INVALID (an option), KVC_DENIED (socket or
+ * namespace), KVC_NOT_FOUND (namespace), KVC_VERSION, KVC_UNSUPPORTED; KVC_SYSTEM where the client cannot have its thread.
+ * All else passes, and is none without KVC_REQUIRE: a daemon that is away, silent, full (KVC_BUSY) or short of something
+ * (KVC_NO_SPACE, KVC_SYSTEM). The client goes on trying; kvc_status has why in last_error. Close with kvc_client_close. */
 KVC_API int kvc_client_open(const kvc_client_options* options, kvc_client** client);
 /* Ends the session. Leases stay readable until released, slots writable until committed or aborted, which loses
  * them; everything else made from it answers KVC_STALE, calls of other threads that are under way included.
@@ -144,7 +140,7 @@ KVC_API void kvc_client_close(kvc_client* client);
 /* A round trip to the daemon. */
 KVC_API int kvc_ping(kvc_client* client, uint64_t deadline_ns);
 
-/* KVC_REFUSED: with an error as above, after the client had been open; it goes on trying. */
+/* KVC_REFUSED: as an error of kvc_client_open, but later; it goes on trying. */
 enum kvc_connection { KVC_CONNECTED = 1, KVC_CONNECTING = 2, KVC_REFUSED = 3, KVC_CLOSED = 4 };
 
 typedef struct kvc_client_status {
@@ -298,8 +294,7 @@ KVC_API void kvc_release(kvc_lease* lease);
 KVC_API size_t kvc_lease_count(const kvc_lease* lease);
 /* Blocks that are really held. */
 KVC_API size_t kvc_lease_held(const kvc_lease* lease);
-/* Read-only; NULL for an entry that is not held. kvc_lease_block_bytes() bytes each. Valid until kvc_release.
- */
+/* Read-only; NULL for an entry that is not held. kvc_lease_block_bytes() bytes each, until kvc_release. */
 KVC_API const void* const* kvc_lease_blocks(const kvc_lease* lease);
 KVC_API size_t kvc_lease_block_bytes(const kvc_lease* lease);
 
@@ -324,10 +319,10 @@ typedef struct kvc_reserve_options {
   uint32_t reserved;
 } kvc_reserve_options;
 
-/* Asks for room. slots[i].code is set whatever is returned (KVC_UNAVAILABLE where the answer did not come); every slot with KVC_OK must be committed or
- * aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. With KVC_OK kvc_last_error() has the
- * text of the first slot that failed by itself, such as KVC_INVALID for a key that is zero or there twice; all-or-nothing
- * refuses the whole call for one: KVC_INVALID, in every slot too.
+/* Asks for room. slots[i].code is set whatever is returned (KVC_UNAVAILABLE where the answer did not come); every slot
+ * with KVC_OK must be committed or aborted. KVC_OK: answered. KVC_NO_SPACE: all-or-nothing, and not all fit. With
+ * KVC_OK kvc_last_error() has the text of the first slot that failed by itself, such as KVC_INVALID for a key that is
+ * zero or there twice; all-or-nothing refuses the whole call for one: KVC_INVALID, in every slot too.
  *
  * KVC_NO_CLAIM: for a caller that would compute the blocks anyway. Keys that are there, or that others have
  * claimed, are answered from shared memory; the missing ones get slots of the client's stock (at most 64 slots, of
@@ -339,16 +334,15 @@ typedef struct kvc_reserve_options {
  * within deadline_ns. A slot has the same duties either way, and comes back at the process's exit. */
 KVC_API int kvc_reserve(kvc_space* space, const kvc_key* keys, size_t count,
                         const kvc_reserve_options* options, kvc_slot* slots);
-/* Makes the filled blocks visible, in order, each with all its parts at once. Slots without KVC_OK are
- * skipped. Does not wait for the daemon unless KVC_WAIT is given: then each slot's code says what became of it,
- * and the first that is not KVC_OK is returned. data becomes NULL. KVC_EXISTS, KVC_PENDING: reserved without
- * claim, and another was first. KVC_STALE: the slots are of an earlier session or (cause KVC_CAUSE_INVALIDATED) of a
- * space that was invalidated meanwhile; their blocks are lost. KVC_INVALID: a slot was reserved through another client:
- * nothing was done, every slot is as it was. KVC_INVALID as a slot's code: it was committed or aborted before, through a
- * copy; the others are done.
- * KVC_DEADLINE: the daemon stands still, or the slots were too many for the time. A slot that still has its data (code KVC_OK) was not handed over and is as it
- * was: commit it again, or abort it; until then others find it pending. One without, which there is only with KVC_WAIT,
- * was handed over, and what becomes of it is not known. */
+/* Makes the filled blocks visible, in order, each with all its parts at once. Slots without KVC_OK are skipped. Does
+ * not wait for the daemon unless KVC_WAIT is given: then each slot's code says what became of it, and the first that is
+ * not KVC_OK is returned. data becomes NULL. KVC_EXISTS, KVC_PENDING: reserved without claim, and another was first.
+ * KVC_STALE: the slots are of an earlier session or (cause KVC_CAUSE_INVALIDATED) of a space that was invalidated
+ * meanwhile; their blocks are lost. KVC_INVALID: a slot was reserved through another client: nothing was done, every
+ * slot is as it was. KVC_INVALID as a slot's code: it was committed or aborted before, through a copy; the others are
+ * done. KVC_DEADLINE: the daemon stands still, or the slots were too many for the time. A slot that still has its data
+ * (code KVC_OK) was not handed over and is as it was: commit it again, or abort it; until then others find it pending.
+ * One without, which there is only with KVC_WAIT, was handed over, and what becomes of it is not known. */
 KVC_API int kvc_commit(kvc_space* space, kvc_slot* slots, size_t count, uint32_t flags, uint64_t deadline_ns);
 /* As kvc_commit with KVC_WAIT, and leases the blocks without a moment in between in which one could leave memory: for a
  * caller that goes on reading what it wrote. The lease must be empty (KVC_BUSY) and of the space's client

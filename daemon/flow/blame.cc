@@ -51,7 +51,7 @@ void remember(StoreState& state, Session& session) {
 void blame_lending(StoreState& state, const SlotRequest& request, SlotOutcome& outcome) {
   SlotClass& of = request.tenant->classes[request.slot_class];
   const std::uint64_t missing = request.count - outcome.slots.size();
-  if (outcome.cause != Cause::kTierFull || of.slots_free - of.slots_stocked < missing) return;
+  if (outcome.cause != Cause::kTierFull || of.slots_free < missing) return;
   outcome.cause = Cause::kWriterBusy;
   of.lent_out_ns = state.now();
 }

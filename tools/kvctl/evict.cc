@@ -1,7 +1,5 @@
 // kvctl evict
 
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -9,6 +7,7 @@
 #include "libkvclient/base/counted.h"
 #include "tools/kvctl/evict_report.h"
 #include "tools/kvctl/key_argument.h"
+#include "tools/kvctl/progress.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 
@@ -87,16 +86,9 @@ void add_disk_option(CLI::App& command, bool& is_disk_too) {
 }
 
 int run_eviction(const Globals& globals, const Json& request) {
-  AdminClient client(globals);
-  const bool is_shown = ::isatty(STDERR_FILENO) != 0;
-  bool is_begun = false;
-  const Json report = client.request(request, [&](const Json& line) {
-    const auto progress = line.find("progress");
-    if (!is_shown || progress == line.end()) return;
-    is_begun = true;
-    std::fprintf(stderr, "\r%s evicted", counted(number(*progress, "evicted"), "block").c_str());
+  const Json report = request_with_progress(globals, request, [](const Json& progress) {
+    std::fprintf(stderr, "\r%s evicted", counted(number(progress, "evicted"), "block").c_str());
   });
-  if (is_begun) std::fputs("\n", stderr);
   if (globals.is_json) {
     print_answer(report);
   } else {

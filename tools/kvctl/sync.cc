@@ -1,12 +1,10 @@
 // kvctl sync: what is in memory alone is written to disk, and is durable when this ends.
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <memory>
 
 #include "libkvclient/base/counted.h"
-#include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/progress.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 
@@ -34,16 +32,9 @@ void print(const Json& report) {
 }
 
 int run_sync(const Globals& globals, const Json& request) {
-  AdminClient client(globals);
-  const bool is_shown = ::isatty(STDERR_FILENO) != 0;
-  bool is_begun = false;
-  const Json report = client.request(request, [&](const Json& line) {
-    const auto progress = line.find("progress");
-    if (!is_shown || progress == line.end()) return;
-    is_begun = true;
-    std::fprintf(stderr, "\r%s on disk ", counted(number(*progress, "durable"), "block").c_str());
+  const Json report = request_with_progress(globals, request, [](const Json& progress) {
+    std::fprintf(stderr, "\r%s on disk ", counted(number(progress, "durable"), "block").c_str());
   });
-  if (is_begun) std::fputs("\n", stderr);
   if (globals.is_json) {
     print_answer(report);
   } else {

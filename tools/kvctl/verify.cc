@@ -1,11 +1,9 @@
 // kvctl verify: has a running daemon read and check all that it has on disk.
 
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "libkvclient/base/counted.h"
-#include "tools/kvctl/admin_client.h"
+#include "tools/kvctl/progress.h"
 #include "tools/kvctl/row_printer.h"
 #include "tools/kvctl/text.h"
 
@@ -60,16 +58,7 @@ bool is_right(const Json& report) {
 }
 
 int run_verify(const Globals& globals) {
-  AdminClient client(globals);
-  const bool is_shown = ::isatty(STDERR_FILENO) != 0;
-  bool is_begun = false;
-  const Json report = client.request({{"verb", "verify"}}, [&](const Json& line) {
-    const auto progress = line.find("progress");
-    if (!is_shown || progress == line.end()) return;
-    is_begun = true;
-    show_progress(*progress);
-  });
-  if (is_begun) std::fputs("\n", stderr);
+  const Json report = request_with_progress(globals, {{"verb", "verify"}}, show_progress);
   if (globals.is_json) {
     print_answer(report);
   } else {

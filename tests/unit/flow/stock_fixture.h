@@ -14,7 +14,7 @@ class StockFlow : public StoreFixture {
  protected:
   void SetUp() override {
     make_store(kSlots);
-    client_ = &add_client();
+    client_ = &add_client("main", 4711);
     space_ = usual_space(*client_);
     give_all_slabs(*client_);
   }

@@ -155,6 +155,7 @@ TEST_F(StockFlow, offers_come_back_before_anybody_gets_no_space) {
   EXPECT_EQ(holds_of(more).size(), kMost - 2) << "all but what the client has taken";
   EXPECT_EQ(stats().stock_returns, kMost - 2);
   EXPECT_EQ(last_completion_.cause, Cause::kWriterBusy) << "its own: the rest is reserved";
+  EXPECT_EQ(last_completion_.detail, 4711U);
   EXPECT_EQ(offered(*client_), 0U);
   EXPECT_FALSE(client_->take(space_, pattern_key(9, 9), {}).has_value());
   EXPECT_EQ(commit_codes(*client_, taken), (std::vector{Code::kOk, Code::kOk}));

@@ -47,10 +47,7 @@ void expect_left_out(const NvmeTierOptions& options, std::size_t path, const std
     EXPECT_NE(facts.cause.find("; then restart kvtierd"), std::string::npos) << facts.cause;
     EXPECT_EQ(life.opening().facts.opened.size(), options.paths.size() - 1);
     life.open();
-    DiskCommand put = life.command(DiskCommandKind::kPut, 7, 1);
-    put.is_group_end = true;
-    life.send(put);
-    EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
+    put_one(life, 7);
     life.close();
     EXPECT_EQ(life.tier().snapshot().read().paths_given_up, 0U);
   }

@@ -36,15 +36,20 @@ inline std::string make_foreign(const ScratchDir& dir, std::uint64_t bytes) {
   return folder;
 }
 
+/// Block `number`, written and answered.
+inline void put_one(RunningTier& life, std::uint64_t number) {
+  DiskCommand put = life.command(DiskCommandKind::kPut, number, 1);
+  put.is_group_end = true;
+  life.send(put);
+  EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
+}
+
 /// A store of 33 MiB that ended cleanly, with a block.
 inline std::string make_store(const ScratchDir& dir, const std::string& name) {
   std::string folder = make_folder(dir, name);
   RunningTier life(options_of({folder}));
   life.open();
-  DiskCommand put = life.command(DiskCommandKind::kPut, 1, 1);
-  put.is_group_end = true;
-  life.send(put);
-  EXPECT_EQ(life.wait_for(DiskNewsKind::kPut).code, Code::kOk);
+  put_one(life, 1);
   life.close();
   return folder;
 }
